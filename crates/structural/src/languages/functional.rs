@@ -1,0 +1,5 @@
+//! TBD
+
+use super::Language;
+
+pub(super) const LANGUAGES: &[Language] = &[];

@@ -1,0 +1,187 @@
+//! The table of languages: how files are recognised, and in which contexts a
+//! fragment of code may be read.
+//!
+//! A row is data. What is done with it is decided by [`crate::pattern`].
+
+mod curly;
+mod data;
+mod functional;
+mod jvm;
+mod scripting;
+mod web;
+
+use tree_sitter_language::LanguageFn;
+
+/// One language: its grammar and what the pattern compiler knows of it.
+#[derive(Clone, Copy)]
+pub struct Language {
+    /// The id the model uses, for example `rust`.
+    pub id: &'static str,
+    /// Other names accepted for it, lower case, for example `c#`.
+    pub aliases: &'static [&'static str],
+    /// File name endings without the dot, lower case.
+    pub extensions: &'static [&'static str],
+    /// Whole file names, for example `Dockerfile`.
+    pub basenames: &'static [&'static str],
+    /// Interpreter names in a `#!` line, without version numbers.
+    pub shebangs: &'static [&'static str],
+    /// The grammar.
+    pub grammar: LanguageFn,
+    /// The grammar's `node-types.json`, or empty where the crate has none.
+    pub node_types: &'static str,
+    /// The ladder: contexts in which a fragment is parsed, in order.
+    pub contexts: &'static [Context],
+    /// Readings nobody means.
+    pub dropped: &'static [Dropped],
+    /// Forms in which a metavariable may be written for the parser, first first.
+    pub holes: &'static [HoleForm],
+    /// Leaf kinds in which `$` is always plain text, beyond the kinds whose
+    /// name says so (`string`, `comment`, `text`, `template`, `heredoc`, ...).
+    pub text_kinds: &'static [&'static str],
+    /// Kinds in which the grammar lets a `$name` through that no real file has
+    /// there, so that it is refused as a misspelt metavariable.
+    pub refused_dollar_kinds: &'static [&'static str],
+    /// Containers of unparsed tokens (Rust macros): one metavariable stands for
+    /// a balanced run up to the next `,`.
+    pub token_runs: &'static [&'static str],
+    /// Whether the case of keywords is free, so that they cannot be searched as text.
+    pub ignores_case: bool,
+    /// Whether identifiers and keywords are always delimited by characters
+    /// outside `[A-Za-z0-9_]`, so that the search for literals may insist on it.
+    pub whole_words: bool,
+}
+
+impl Language {
+    /// A row with nothing set but what every language has.
+    pub(crate) const fn new(
+        id: &'static str,
+        grammar: LanguageFn,
+        node_types: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            aliases: &[],
+            extensions: &[],
+            basenames: &[],
+            shebangs: &[],
+            grammar,
+            node_types,
+            contexts: &[],
+            dropped: &[],
+            holes: &[HoleForm::Upper, HoleForm::Lower],
+            text_kinds: &[],
+            refused_dollar_kinds: &[],
+            token_runs: &[],
+            ignores_case: false,
+            whole_words: false,
+        }
+    }
+}
+
+/// How a metavariable is written for the parser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoleForm {
+    /// An identifier that starts with a capital: `Zzmv0`.
+    Upper,
+    /// An identifier in lower case: `zzmv0`.
+    Lower,
+    /// A string: `"Zzmv0"`; the whole string node is the hole.
+    Quoted,
+    /// A variable with a sigil: `$zzmv0`; the whole variable node is the hole.
+    Dollar,
+}
+
+/// One context of the ladder: the fragment is parsed as `prefix + fragment + suffix`.
+///
+/// A terminator that the suffix supplies (`;`, a line end) is not part of the
+/// pattern. The scaffold itself must parse without an error.
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// What the fragment is read as.
+    pub rung: Rung,
+    /// Text before the fragment.
+    pub prefix: &'static str,
+    /// Text after the fragment.
+    pub suffix: &'static str,
+    /// A fragment this context accepts, shown to people and used in tests.
+    pub example: &'static str,
+}
+
+/// Builds a [`Context`].
+pub(crate) const fn context(
+    rung: Rung,
+    prefix: &'static str,
+    suffix: &'static str,
+    example: &'static str,
+) -> Context {
+    Context {
+        rung,
+        prefix,
+        suffix,
+        example,
+    }
+}
+
+/// What a fragment is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rung {
+    /// A statement, or several.
+    Statement,
+    /// An expression.
+    Expression,
+    /// A member of a class, trait, interface or the like.
+    Member,
+    /// A top-level declaration.
+    Declaration,
+    /// A key and its value: object pair, dict pair, struct initialiser.
+    Pair,
+    /// An argument of a call.
+    Argument,
+    /// A parameter.
+    Parameter,
+    /// A type.
+    Type,
+    /// A pattern of a match or of a destructuring.
+    Pattern,
+    /// An arm or case of a match or switch.
+    Arm,
+    /// A field of a struct, record or enum.
+    Field,
+    /// An attribute of a tag.
+    Attribute,
+    /// A decorator, annotation or attribute of a declaration.
+    Decorator,
+    /// An import.
+    Import,
+    /// A clause of a statement: `except`, `else`, `where`.
+    Clause,
+}
+
+/// A reading nobody means: a root of one of `kinds`, where the same text also
+/// reads as one of `when`.
+#[derive(Debug, Clone, Copy)]
+pub struct Dropped {
+    /// Node kinds of the reading to drop (of its root or its root's only named child).
+    pub kinds: &'static [&'static str],
+    /// Node kinds of the other reading (of its root or its root's only named child).
+    pub when: &'static [&'static str],
+}
+
+/// Returns all compiled-in languages, sorted by id.
+#[must_use]
+pub fn all() -> &'static [Language] {
+    static ALL: std::sync::LazyLock<Vec<Language>> = std::sync::LazyLock::new(|| {
+        let mut all: Vec<Language> = [
+            curly::LANGUAGES,
+            web::LANGUAGES,
+            jvm::LANGUAGES,
+            scripting::LANGUAGES,
+            functional::LANGUAGES,
+            data::LANGUAGES,
+        ]
+        .concat();
+        all.sort_by_key(|l| l.id);
+        all
+    });
+    &ALL
+}

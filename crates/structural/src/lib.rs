@@ -1,0 +1,3 @@
+//! Structural search: code found by shape, not by text.
+
+pub mod languages;
