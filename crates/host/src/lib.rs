@@ -1,1 +1,31 @@
-//! TBD
+//! Services that every tool family shares and none should write twice.
+//!
+//! - [`Workspace`] decides what is inside the checkout and whether it is
+//!   trusted; [`WorkspacePath`] is the only path type that tools take.
+//!
+//! ```
+//! use host::{Trust, Workspace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let root = folder.path();
+//! let workspace = Workspace::open(root, Trust::Untrusted)?;
+//! let path = workspace.resolve("src/new.rs")?; // need not exist yet
+//! assert_eq!(path.relative(), "src/new.rs");
+//! assert!(workspace.resolve("../outside.rs").is_err());
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+#[cfg(not(unix))]
+compile_error!("`toolset-host` supports Linux and macOS");
+
+mod error;
+mod trust;
+mod workspace;
+
+pub use error::Error;
+pub use trust::Trust;
+pub use workspace::{Location, Workspace, WorkspacePath};

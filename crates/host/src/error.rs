@@ -1,0 +1,192 @@
+//! What can go wrong with workspace paths and files, and how a model reads it.
+
+use std::io;
+use std::path::PathBuf;
+
+use tiers::{ErrorKind, ToolError};
+
+/// A path or file that cannot be used.
+///
+/// The display text says what failed and why; [`Error::next_step`] says what
+/// to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The workspace root cannot be opened.
+    #[error("cannot open workspace `{}`: {}", root.display(), io_reason(source))]
+    Open {
+        /// The root as given.
+        root: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The text is no usable path.
+    #[error("cannot use `{path}` as a path: {problem}")]
+    Malformed {
+        /// The text as given, control characters escaped.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The path leads out of the workspace.
+    #[error("cannot use `{path}`: it leads outside the workspace `{}`{}", root.display(), via(link))]
+    Outside {
+        /// The path as given.
+        path: String,
+        /// The root of the workspace.
+        root: PathBuf,
+        /// The symbolic link that leads out, relative to the root, where one does.
+        link: Option<String>,
+    },
+    /// The path follows more links than any real tree has.
+    #[error("cannot use `{path}`: its symbolic links form a loop at `{link}`")]
+    LinkLoop {
+        /// The path as given.
+        path: String,
+        /// The link at which following stopped, relative to the root.
+        link: String,
+    },
+    /// A component in the middle of the path is a file.
+    #[error("cannot use `{path}`: `{component}` is not a directory")]
+    NotADirectory {
+        /// The path as given.
+        path: String,
+        /// The component, relative to the root.
+        component: String,
+    },
+    /// `..` follows a component that does not exist.
+    #[error("cannot use `{path}`: `..` follows `{component}`, which does not exist")]
+    ParentOfMissing {
+        /// The path as given.
+        path: String,
+        /// The missing component, relative to the root.
+        component: String,
+    },
+    /// The path, after following links, has a name that is not UTF-8.
+    #[error("cannot use `{path}`: its name on disk is not valid UTF-8")]
+    NotUtf8 {
+        /// The path with the invalid bytes replaced.
+        path: String,
+    },
+    /// A path that was resolved earlier means something else now.
+    #[error("cannot use `{path}` any more: {change}")]
+    Changed {
+        /// The path, relative to the root.
+        path: String,
+        /// What changed.
+        change: String,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} `{path}`: {}", io_reason(source))]
+    Io {
+        /// What was tried, a verb.
+        action: &'static str,
+        /// The path, relative to the root where it is inside.
+        path: String,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns what the caller can do about it.
+    #[must_use]
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "give an existing directory that can be read",
+            Self::Malformed { .. } => "give a path relative to the workspace; `.` is its root",
+            Self::Outside { .. } => "give a path inside the workspace",
+            Self::LinkLoop { .. } => "give the path of the real file, not of the link",
+            Self::NotADirectory { .. } => "check the path against a listing of its folder",
+            Self::ParentOfMissing { .. } => "write the path without `..`",
+            Self::NotUtf8 { .. } => "rename the file, or leave it out",
+            Self::Changed { .. } => "resolve the path again and look at what is there now",
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => "check the path against a listing of its folder",
+                io::ErrorKind::PermissionDenied => "choose another path, or ask for access to it",
+                _ => "try again once the cause is gone",
+            },
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Malformed { .. } | Self::ParentOfMissing { .. } | Self::NotUtf8 { .. } => {
+                ErrorKind::InvalidInput
+            }
+            Self::Outside { .. } => ErrorKind::Denied,
+            Self::LinkLoop { .. } | Self::NotADirectory { .. } => ErrorKind::InvalidInput,
+            Self::Changed { .. } => ErrorKind::Conflict,
+            Self::Open { source, .. } | Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => ErrorKind::NotFound,
+                io::ErrorKind::PermissionDenied => ErrorKind::Denied,
+                _ => ErrorKind::Failed,
+            },
+        }
+    }
+}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> Self {
+        tool_error(error.kind(), error.next_step(), error)
+    }
+}
+
+/// Splits "what: why" once, so that the parts are written in one place only.
+pub(crate) fn tool_error(
+    kind: ErrorKind,
+    next: impl std::fmt::Display,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> ToolError {
+    let text = error.to_string();
+    let tool_error = match split_outside_backticks(&text) {
+        Some((what, why)) => ToolError::new(kind, what).why(why),
+        None => ToolError::new(kind, text),
+    };
+    tool_error.next(next).source(error)
+}
+
+/// Splits at the first `": "` that is not inside a quoted name.
+fn split_outside_backticks(text: &str) -> Option<(&str, &str)> {
+    text.match_indices(": ")
+        .map(|(at, _)| text.split_at(at))
+        .find(|(before, _)| before.matches('`').count() % 2 == 0)
+        .and_then(|(before, after)| Some((before, after.strip_prefix(": ")?)))
+}
+
+/// Returns the system's reason without the number that means nothing to a model.
+pub(crate) fn io_reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => "unknown reason".to_owned(),
+    }
+}
+
+fn via(link: &Option<String>) -> String {
+    match link {
+        Some(link) => format!(" through the symbolic link `{link}`"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_error_splits_what_from_why_and_ignores_colons_in_names() {
+        let error = Error::Io {
+            action: "read",
+            path: "a: b".to_owned(),
+            source: io::Error::from_raw_os_error(2),
+        };
+        let tool: ToolError = error.into();
+        assert_eq!(tool.kind, ErrorKind::NotFound);
+        assert_eq!(tool.what, "cannot read `a: b`");
+        assert_eq!(tool.why.as_deref(), Some("no such file or directory"));
+        assert!(tool.next.is_some());
+    }
+}
