@@ -4,7 +4,7 @@ use super::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
     Parameter, Pattern, Statement, Type,
 };
-use super::{Dropped, Language, context};
+use super::{Dropped, HoleForm, Language, context, wrapped};
 
 pub(super) const LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-rust")]
@@ -34,6 +34,12 @@ const RUST: Language = Language {
         context(Import, "use ", ";", "std::collections::$X"),
         context(Clause, "fn f<T>() ", " {}", "where $T: $B"),
         context(Clause, "fn f() { if x {} ", "}", "else { $$$B }"),
+    ],
+    holes: &[
+        HoleForm::Upper,
+        HoleForm::Lower,
+        wrapped("", ": T"),
+        wrapped("", " => {}"),
     ],
     refused_dollar_kinds: &["metavariable"],
     token_runs: &["token_tree"],

@@ -89,6 +89,23 @@ pub enum HoleForm {
     Quoted,
     /// A variable with a sigil: `$zzmv0`; the whole variable node is the hole.
     Dollar,
+    /// A construct around the identifier, for slots where a name alone is not
+    /// grammatical: a member of a Java class (`int Zzmv0;`), a parameter in
+    /// Kotlin (`Zzmv0: Int`), an arm of a Rust match (`Zzmv0 => {}`). The node
+    /// that spans exactly this text is the hole. Tried last, and only for a
+    /// metavariable that stands alone in its slot: between two of
+    /// `{ } ( ) [ ] , ;`, a line end and the ends of the fragment.
+    Wrapped {
+        /// Text before the identifier.
+        before: &'static str,
+        /// Text after the identifier.
+        after: &'static str,
+    },
+}
+
+/// Builds a [`HoleForm::Wrapped`].
+pub(crate) const fn wrapped(before: &'static str, after: &'static str) -> HoleForm {
+    HoleForm::Wrapped { before, after }
 }
 
 /// One context of the ladder: the fragment is parsed as `prefix + fragment + suffix`.
@@ -145,7 +162,7 @@ pub enum Rung {
     Pattern,
     /// An arm or case of a match or switch.
     Arm,
-    /// A field of a struct, record or enum.
+    /// A field or variant of a struct, record, initialiser or enum.
     Field,
     /// An attribute of a tag.
     Attribute,
