@@ -1,0 +1,151 @@
+//! `cargo xtask setup`: installs what the tests need into `.toolset/`.
+//!
+//! Every item is pinned by package and version and leaves a stamp, so that a
+//! second run does nothing. Packages come through the ordinary clients (`pip`,
+//! `npm`, `cargo`, `apt-get`); nothing is installed outside the checkout.
+
+mod corpora;
+mod programs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::paths;
+
+/// Options of `setup`.
+#[derive(Debug, Args, Clone, Default)]
+pub(crate) struct Options {
+    /// Install nothing: fail where something is missing, and say what.
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Install again what is already there.
+    #[arg(long)]
+    again: bool,
+    /// A folder with prebuilt programs to take instead of installing them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tools_dir: Option<PathBuf>,
+}
+
+/// One thing to install.
+struct Item {
+    /// Where it goes, relative to `.toolset/`.
+    folder: &'static str,
+    /// The package and its version; a change installs it again.
+    version: String,
+    /// What it is for.
+    purpose: &'static str,
+    /// Whether the tests can do without it.
+    need: Need,
+    /// The program that a folder of prebuilt ones may hold instead.
+    program: Option<&'static str>,
+    /// Installs it into an empty folder.
+    install: fn(&Item, &Path) -> Result<()>,
+}
+
+/// Whether the tests can do without an item. One that is missing is reported,
+/// and the tests that want it say that they skip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Everywhere.
+    Required,
+    /// Wherever this client exists.
+    Where(&'static str),
+    /// Likewise, and its absence from the client's archive is no failure.
+    WhereOffered(&'static str),
+}
+
+/// Installs everything that is missing.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let start = Instant::now();
+    let items: Vec<Item> = programs::items()
+        .into_iter()
+        .chain(corpora::items())
+        .collect();
+    let mut missing = Vec::new();
+    let mut installed = 0_usize;
+    for item in &items {
+        let folder = paths::installed().join(item.folder);
+        if !options.again && is_current(item) {
+            continue;
+        }
+        let name = format!(
+            "{} ({}) in .toolset/{}",
+            item.version, item.purpose, item.folder
+        );
+        if let Need::Where(client) | Need::WhereOffered(client) = item.need
+            && !crate::process::is_installed(client)
+        {
+            eprintln!("setup: skips {name}: there is no `{client}` here");
+            continue;
+        }
+        if options.offline {
+            missing.push(name);
+            continue;
+        }
+        eprintln!("setup: installs {name}");
+        let step = Instant::now();
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot clear `{}`", folder.display()))?;
+        }
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
+        let outcome = match prebuilt(item, options) {
+            Some(program) => take(&program, &folder),
+            None => (item.install)(item, &folder),
+        };
+        if let (Err(error), Need::WhereOffered(_)) = (&outcome, item.need) {
+            eprintln!("setup: skips {name}: {error:#}");
+            fs::remove_dir_all(&folder)?;
+            continue;
+        }
+        outcome.with_context(|| format!("cannot install {name}"))?;
+        fs::create_dir_all(paths::installed().join("stamps"))?;
+        fs::write(stamp(item), &item.version)?;
+        installed += 1;
+        eprintln!("setup: done in {:.1} s", step.elapsed().as_secs_f64());
+    }
+    if !missing.is_empty() {
+        bail!(
+            "not installed:\n  {}\nrun `cargo xtask setup` with network",
+            missing.join("\n  ")
+        );
+    }
+    eprintln!(
+        "setup: {} of {} items were missing; all are in .toolset/ now ({:.1} s)",
+        installed,
+        items.len(),
+        start.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Returns the program of `item` in the folder of prebuilt ones, where it is there.
+fn prebuilt(item: &Item, options: &Options) -> Option<PathBuf> {
+    let program = options.tools_dir.as_ref()?.join(item.program?);
+    program.is_file().then_some(program)
+}
+
+/// Copies a prebuilt program to where its item would install it.
+fn take(program: &Path, folder: &Path) -> Result<()> {
+    let name = program.file_name().context("a program has a name")?;
+    let folder = folder.join("bin");
+    fs::create_dir_all(&folder)?;
+    fs::copy(program, folder.join(name))?;
+    Ok(())
+}
+
+fn stamp(item: &Item) -> PathBuf {
+    paths::installed()
+        .join("stamps")
+        .join(item.folder.replace('/', "-"))
+}
+
+fn is_current(item: &Item) -> bool {
+    paths::installed().join(item.folder).is_dir()
+        && fs::read_to_string(stamp(item)).is_ok_and(|version| version == item.version)
+}

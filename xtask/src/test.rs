@@ -1,0 +1,43 @@
+//! `cargo xtask test` and `cargo xtask conformance`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::process::{cargo, run as run_command};
+use crate::setup;
+
+/// Options of `test`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    setup: setup::Options,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+impl Options {
+    /// Returns the part that is about installing.
+    pub(crate) fn setup(&self) -> &setup::Options {
+        &self.setup
+    }
+}
+
+/// Which tests to run.
+#[derive(Debug, Args)]
+pub(crate) struct Filter {
+    /// Only tests whose name contains this.
+    filter: Option<String>,
+}
+
+/// Installs what is missing, then runs every test of the workspace.
+///
+/// The conformance package switches every grammar on, and one build serves all
+/// packages, so that no crate is tested with fewer.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    setup::run(&options.setup)?;
+    let mut test = cargo(["test", "--release", "--workspace", "--no-fail-fast"]);
+    if let Some(filter) = &options.filter.filter {
+        test.arg("--").arg(filter);
+    }
+    run_command(&mut test)
+}
