@@ -33,8 +33,25 @@ pub struct Language {
     pub contexts: &'static [Context],
     /// Readings nobody means.
     pub dropped: &'static [Dropped],
+    /// Kinds that are meant only where the fragment spells out what they begin
+    /// with: `verify=False` is a keyword argument as well as an assignment,
+    /// `$A = $B` is an assignment only. A reading with a root (or a root's only
+    /// named child) of one of these kinds, that is a metavariable or begins with
+    /// one, is dropped when there is another reading.
+    pub literal_name_kinds: &'static [&'static str],
+    /// Kinds that the grammar lets be empty where the language does not, such
+    /// as the block of a Python `def`: a fragment with an empty one is
+    /// incomplete, and its context does not accept it.
+    pub never_empty: &'static [&'static str],
+    /// Keywords that the grammar takes for names where no keyword fits. A
+    /// context that reads the first leaf of a fragment so does not accept it.
+    pub reserved: &'static [Reserved],
     /// Forms in which a metavariable may be written for the parser, first first.
     pub holes: &'static [HoleForm],
+    /// Words and signs beside which a metavariable stands alone in its slot,
+    /// beyond brackets, `,`, `;` and line ends (see [`HoleForm::Wrapped`]):
+    /// `then` and `end` in Lua.
+    pub slot_edges: &'static [&'static str],
     /// Leaf kinds in which `$` is always plain text, beyond the kinds whose
     /// name says so (`string`, `comment`, `text`, `template`, `heredoc`, ...).
     pub text_kinds: &'static [&'static str],
@@ -68,7 +85,11 @@ impl Language {
             node_types,
             contexts: &[],
             dropped: &[],
+            literal_name_kinds: &[],
+            never_empty: &[],
+            reserved: &[],
             holes: &[HoleForm::Upper, HoleForm::Lower],
+            slot_edges: &[],
             text_kinds: &[],
             refused_dollar_kinds: &[],
             token_runs: &[],
@@ -182,6 +203,15 @@ pub struct Dropped {
     pub kinds: &'static [&'static str],
     /// Node kinds of the other reading (of its root or its root's only named child).
     pub when: &'static [&'static str],
+}
+
+/// Keywords that a grammar takes for names: `rescue $E` is no call in Ruby.
+#[derive(Debug, Clone, Copy)]
+pub struct Reserved {
+    /// Kinds of the leaf that would be the name.
+    pub kinds: &'static [&'static str],
+    /// The keywords.
+    pub words: &'static [&'static str],
 }
 
 /// Returns all compiled-in languages, sorted by id.
