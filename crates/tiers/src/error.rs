@@ -5,7 +5,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ToolOutput;
+use crate::cap::{Caps, cap_text};
+use crate::{Content, Limits, ToolOutput};
+
+/// One part of a message: long enough for every argument of a call to be wrong.
+const MESSAGE: Caps = Caps {
+    lines: 200,
+    bytes: 8 * 1024,
+};
 
 /// Why a call failed, for code that reacts to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,7 +43,9 @@ pub enum ErrorKind {
 }
 
 /// The result of a call that failed.
-#[derive(Debug)]
+///
+/// It serialises without its source, which is for logs only.
+#[derive(Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolError {
     /// The kind.
@@ -44,12 +53,19 @@ pub struct ToolError {
     /// What failed, with the name of the thing.
     pub what: String,
     /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// What was produced before the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Box<ToolOutput>>,
+    /// Things to tell the model with this result; dispatch adds them.
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub notices: Box<[String]>,
     /// The cause, for logs; the model does not see it.
+    #[serde(skip)]
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -62,6 +78,7 @@ impl ToolError {
             why: None,
             next: None,
             partial: None,
+            notices: Box::default(),
             source: None,
         }
     }
@@ -85,6 +102,32 @@ impl ToolError {
     pub fn with_partial(mut self, partial: ToolOutput) -> Self {
         self.partial = Some(Box::new(partial));
         self
+    }
+
+    /// Returns what the model sees: the message, what was produced before the
+    /// failure, and the notices.
+    #[must_use]
+    pub fn content(&self) -> Vec<Content> {
+        let mut content = vec![Content::Text(self.to_string())];
+        if let Some(partial) = &self.partial {
+            content.push(Content::Text("before it failed:".to_owned()));
+            content.extend(partial.content.iter().cloned());
+        }
+        content.extend(self.notices.iter().cloned().map(Content::Text));
+        content
+    }
+
+    /// Keeps message and partial output within `limits`.
+    pub(crate) fn cap(&mut self, limits: &Limits) {
+        for part in [Some(&mut self.what), self.why.as_mut(), self.next.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            *part = cap_text(part, MESSAGE, "the message was cut").text;
+        }
+        if let Some(partial) = &mut self.partial {
+            partial.cap(limits);
+        }
     }
 
     /// Attaches the cause.
@@ -132,6 +175,26 @@ impl fmt::Display for ToolError {
             write!(f, "; {next}")?;
         }
         Ok(())
+    }
+}
+
+impl ErrorKind {
+    /// Returns the name of the kind as it is serialised.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid_input",
+            Self::UnknownTool => "unknown_tool",
+            Self::NotFound => "not_found",
+            Self::Unavailable => "unavailable",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Denied => "denied",
+            Self::Conflict => "conflict",
+            Self::Crashed => "crashed",
+            Self::Failed => "failed",
+            Self::Internal => "internal",
+        }
     }
 }
 

@@ -1,9 +1,19 @@
 //! What a tool returns when it succeeded.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Limits;
+use crate::cap::{Caps, cap_text};
+
 /// One piece of a result that the model sees.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Serialises as `{"type":"text","text":…}` or
+/// `{"type":"image","media_type":…,"data":…}` with the bytes in base64.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Wire", try_from = "Wire")]
 pub enum Content {
     /// Plain text.
     Text(String),
@@ -16,27 +26,76 @@ pub enum Content {
     },
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Wire {
+    Text { text: String },
+    Image { media_type: String, data: String },
+}
+
+impl From<Content> for Wire {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Text(text) => Self::Text { text },
+            Content::Image { media_type, data } => Self::Image {
+                media_type,
+                data: BASE64_STANDARD.encode(data),
+            },
+        }
+    }
+}
+
+impl TryFrom<Wire> for Content {
+    type Error = base64::DecodeError;
+
+    fn try_from(wire: Wire) -> Result<Self, Self::Error> {
+        Ok(match wire {
+            Wire::Text { text } => Self::Text(text),
+            Wire::Image { media_type, data } => Self::Image {
+                media_type,
+                data: BASE64_STANDARD.decode(data)?,
+            },
+        })
+    }
+}
+
 /// The result of a call that succeeded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What the model sees; never empty.
+    /// What the model sees; dispatch sees to it that it is never empty.
     pub content: Vec<Content>,
-    /// Structured form for user interfaces, tests and kernels; not for the model.
+    /// Structured form for user interfaces, tests and kernels; not for the
+    /// model. An object whose `version` counts incompatible changes.
+    #[serde(default)]
     pub details: Value,
     /// Workspace paths changed, relative to the root, with `/`.
+    #[serde(default)]
     pub touched: Vec<String>,
+    /// How to get the rest when dispatch has to cut the text, for example
+    /// `narrow "path"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
 }
 
 impl ToolOutput {
     /// Builds an output of one text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            content: vec![Content::Text(text.into())],
+        Self::new(vec![Content::Text(text.into())])
+    }
+
+    /// Builds an output of texts and images.
+    #[must_use]
+    pub fn new(content: Vec<Content>) -> Self {
+        let mut output = Self {
+            content,
             details: Value::Null,
             touched: Vec::new(),
-        }
+            rest: None,
+        };
+        output.fill();
+        output
     }
 
     /// Sets the structured details.
@@ -52,4 +111,126 @@ impl ToolOutput {
         self.touched = touched;
         self
     }
+
+    /// Says how the model gets the rest if the text has to be cut.
+    #[must_use]
+    pub fn with_rest(mut self, rest: impl Into<String>) -> Self {
+        self.rest = Some(rest.into());
+        self
+    }
+
+    /// Drops blank texts, which providers refuse, and says so when nothing is left.
+    fn fill(&mut self) {
+        self.content.retain(|part| match part {
+            Content::Text(text) => !text.trim().is_empty(),
+            Content::Image { .. } => true,
+        });
+        if self.content.is_empty() {
+            self.content.push(Content::Text("(no output)".to_owned()));
+        }
+    }
+
+    /// Keeps texts and images within `limits`, and the content from being empty.
+    pub(crate) fn cap(&mut self, limits: &Limits) {
+        self.cap_images(limits);
+        self.fill();
+        let (mut lines, mut bytes) = (0, 0);
+        for part in &self.content {
+            if let Content::Text(text) = part {
+                lines += line_count(text);
+                bytes += text.len();
+            }
+        }
+        if lines > limits.output.lines || bytes > limits.output.bytes {
+            self.cap_texts(limits.output);
+        }
+    }
+
+    fn cap_images(&mut self, limits: &Limits) {
+        let total = self
+            .content
+            .iter()
+            .filter(|part| matches!(part, Content::Image { .. }))
+            .count();
+        let mut seen = 0;
+        for part in &mut self.content {
+            let Content::Image { media_type, data } = part else {
+                continue;
+            };
+            seen += 1;
+            let size = data.len();
+            let note = if seen > limits.images {
+                format!(
+                    "[image {seen} of {total} left out: {} are shown; produce fewer at once]",
+                    limits.images
+                )
+            } else if size > limits.image_bytes {
+                format!(
+                    "[image {seen} of {total} left out: {media_type} of {size} bytes, the most is {}; make it smaller]",
+                    limits.image_bytes
+                )
+            } else {
+                continue;
+            };
+            *part = Content::Text(note);
+        }
+    }
+
+    /// Joins neighbouring texts and gives each a fair share of `caps`.
+    fn cap_texts(&mut self, caps: Caps) {
+        let mut joined: Vec<Content> = Vec::with_capacity(self.content.len());
+        for part in self.content.drain(..) {
+            match (joined.last_mut(), part) {
+                (Some(Content::Text(before)), Content::Text(text)) => {
+                    if !before.ends_with('\n') {
+                        before.push('\n');
+                    }
+                    before.push_str(&text);
+                }
+                (_, part) => joined.push(part),
+            }
+        }
+        let rest = self
+            .rest
+            .as_deref()
+            .unwrap_or("ask for less at once to see the rest");
+        let texts = || {
+            joined.iter().filter_map(|part| match part {
+                Content::Text(text) => Some(text),
+                Content::Image { .. } => None,
+            })
+        };
+        let lines = fair_shares(texts().map(|text| line_count(text)).collect(), caps.lines);
+        let bytes = fair_shares(texts().map(String::len).collect(), caps.bytes);
+        let mut shares = lines.into_iter().zip(bytes);
+        for part in &mut joined {
+            if let Content::Text(text) = part
+                && let Some((lines, bytes)) = shares.next()
+            {
+                *text = cap_text(text, Caps { lines, bytes }, rest).text;
+            }
+        }
+        self.content = joined;
+    }
+}
+
+fn line_count(text: &str) -> usize {
+    text.split_inclusive('\n').count()
+}
+
+/// Splits `budget`: what is smaller than an even share leaves the others more.
+fn fair_shares(sizes: Vec<usize>, budget: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&at| sizes.get(at).copied().unwrap_or(0));
+    let mut shares = vec![0; sizes.len()];
+    let mut left = budget;
+    for (done, at) in order.into_iter().enumerate() {
+        let even = left / (sizes.len() - done);
+        let share = sizes.get(at).copied().unwrap_or(0).min(even);
+        left -= share;
+        if let Some(slot) = shares.get_mut(at) {
+            *slot = share;
+        }
+    }
+    shares
 }

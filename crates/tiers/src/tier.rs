@@ -1,5 +1,7 @@
 //! Tiers, ceilings and modes: which surfaces see a tool at all.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What a tool may do to the world, in rising order.
@@ -12,6 +14,16 @@ pub enum Tier {
     Write,
     /// Starts or controls a process.
     Exec,
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Exec => "exec",
+        })
+    }
 }
 
 /// The highest tier a surface may see.
