@@ -76,6 +76,28 @@ pub enum Error {
         /// What changed.
         change: String,
     },
+    /// Something other than a regular file is there.
+    #[error("cannot {action} `{path}`: it is {found}, not a regular file")]
+    NotAFile {
+        /// What was tried, a verb.
+        action: &'static str,
+        /// The path, relative to the root.
+        path: String,
+        /// What is there, with its article.
+        found: &'static str,
+    },
+    /// The file is larger than what may be read or written at once.
+    #[error("cannot {action} `{path}`: it has {bytes} bytes, the limit is {limit}")]
+    TooLarge {
+        /// What was tried, a verb.
+        action: &'static str,
+        /// The path, relative to the root.
+        path: String,
+        /// Its size in bytes, at least.
+        bytes: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The operating system refused.
     #[error("cannot {action} `{path}`: {}", io_reason(source))]
     Io {
@@ -101,6 +123,8 @@ impl Error {
             Self::ParentOfMissing { .. } => "write the path without `..`",
             Self::NotUtf8 { .. } => "rename the file, or leave it out",
             Self::Changed { .. } => "resolve the path again and look at what is there now",
+            Self::NotAFile { .. } => "give the path of a regular file",
+            Self::TooLarge { .. } => "work on a part of it with another program",
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path against a listing of its folder",
                 io::ErrorKind::PermissionDenied => "choose another path, or ask for access to it",
@@ -115,7 +139,10 @@ impl Error {
                 ErrorKind::InvalidInput
             }
             Self::Outside { .. } => ErrorKind::Denied,
-            Self::LinkLoop { .. } | Self::NotADirectory { .. } => ErrorKind::InvalidInput,
+            Self::LinkLoop { .. }
+            | Self::NotADirectory { .. }
+            | Self::NotAFile { .. }
+            | Self::TooLarge { .. } => ErrorKind::InvalidInput,
             Self::Changed { .. } => ErrorKind::Conflict,
             Self::Open { source, .. } | Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,

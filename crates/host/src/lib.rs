@@ -2,6 +2,10 @@
 //!
 //! - [`Workspace`] decides what is inside the checkout and whether it is
 //!   trusted; [`WorkspacePath`] is the only path type that tools take.
+//! - [`HarnessFiles`] reads and writes what is inside; [`DiskFiles`] is the
+//!   default.
+//! - [`framing`] cuts byte streams into messages and back.
+//! - [`text`] converts between bytes, lines and UTF-16 columns.
 //!
 //! ```
 //! use host::{Trust, Workspace};
@@ -23,9 +27,13 @@
 compile_error!("`toolset-host` supports Linux and macOS");
 
 mod error;
+mod files;
+pub mod framing;
+pub mod text;
 mod trust;
 mod workspace;
 
 pub use error::Error;
+pub use files::{DiskFiles, FileKind, FileMetadata, HarnessFiles};
 pub use trust::Trust;
 pub use workspace::{Location, Workspace, WorkspacePath};

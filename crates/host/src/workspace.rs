@@ -8,7 +8,7 @@
 //! resolved path alone is no protection against an opponent who runs beside us.
 //! Two things close that gap: [`WorkspacePath::recheck`] for the moment at
 //! which a decision made earlier is carried out, and
-//! `DiskFiles`, which opens every component below the root
+//! [`DiskFiles`](crate::DiskFiles), which opens every component below the root
 //! without following links. Code that hands [`WorkspacePath::absolute`] to
 //! other programs keeps the small window between the check and their use of it.
 
