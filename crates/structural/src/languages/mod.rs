@@ -7,9 +7,11 @@ mod curly;
 mod data;
 mod functional;
 mod jvm;
+mod lookup;
 mod scripting;
 mod web;
 
+pub use lookup::{by_name, by_path, by_shebang, nearest};
 use tree_sitter_language::LanguageFn;
 
 /// One language: its grammar and what the pattern compiler knows of it.
@@ -48,9 +50,13 @@ pub struct Language {
     pub reserved: &'static [Reserved],
     /// Forms in which a metavariable may be written for the parser, first first.
     pub holes: &'static [HoleForm],
+    /// Further texts that may stand for a metavariable where the plain forms do
+    /// not parse: `@` is the name, `%` the name in lower case (`case @:`, `int %;`).
+    /// Only for one that stands alone in its slot: between brackets, `,`, `;`,
+    /// line ends and [`Self::slot_edges`].
+    pub fillers: &'static [&'static str],
     /// Words and signs beside which a metavariable stands alone in its slot,
-    /// beyond brackets, `,`, `;` and line ends (see [`HoleForm::Wrapped`]):
-    /// `then` and `end` in Lua.
+    /// beyond brackets, `,`, `;` and line ends: `then` and `end` in Lua.
     pub slot_edges: &'static [&'static str],
     /// Leaf kinds in which `$` is always plain text, beyond the kinds whose
     /// name says so (`string`, `comment`, `text`, `template`, `heredoc`, ...).
@@ -89,6 +95,7 @@ impl Language {
             never_empty: &[],
             reserved: &[],
             holes: &[HoleForm::Upper, HoleForm::Lower],
+            fillers: &[],
             slot_edges: &[],
             text_kinds: &[],
             refused_dollar_kinds: &[],
@@ -110,29 +117,13 @@ pub enum HoleForm {
     Quoted,
     /// A variable with a sigil: `$zzmv0`; the whole variable node is the hole.
     Dollar,
-    /// A construct around the identifier, for slots where a name alone is not
-    /// grammatical: a member of a Java class (`int Zzmv0;`), a parameter in
-    /// Kotlin (`Zzmv0: Int`), an arm of a Rust match (`Zzmv0 => {}`). The node
-    /// that spans exactly this text is the hole. Tried last, and only for a
-    /// metavariable that stands alone in its slot: between two of
-    /// `{ } ( ) [ ] , ;`, a line end and the ends of the fragment.
-    Wrapped {
-        /// Text before the identifier.
-        before: &'static str,
-        /// Text after the identifier.
-        after: &'static str,
-    },
-}
-
-/// Builds a [`HoleForm::Wrapped`].
-pub(crate) const fn wrapped(before: &'static str, after: &'static str) -> HoleForm {
-    HoleForm::Wrapped { before, after }
 }
 
 /// One context of the ladder: the fragment is parsed as `prefix + fragment + suffix`.
 ///
 /// A terminator that the suffix supplies (`;`, a line end) is not part of the
-/// pattern. The scaffold itself must parse without an error.
+/// pattern. Where it makes a node of its own (an empty statement), or fills a
+/// field, the fragment lacked that and is refused: `if (x)`. The scaffold itself must parse without an error.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
     /// What the fragment is read as.
@@ -143,6 +134,27 @@ pub struct Context {
     pub suffix: &'static str,
     /// A fragment this context accepts, shown to people and used in tests.
     pub example: &'static str,
+    /// Kinds that the fragment must have, or empty where any will do: see
+    /// [`Context::takes`].
+    pub kinds: &'static [&'static str],
+}
+
+impl Context {
+    /// Limits the context to fragments of these kinds, for scaffolds that also
+    /// let through what another context is for.
+    pub(crate) const fn only(mut self, kinds: &'static [&'static str]) -> Self {
+        self.kinds = kinds;
+        self
+    }
+
+    /// Says whether the context is meant for a fragment of one of these kinds.
+    ///
+    /// For a fragment that is one node, `kinds` are those of all nodes that span
+    /// it, and of their only named children downwards; for siblings, the kind of
+    /// the first of them, named or not (`else` in front of its block).
+    pub fn takes<'a>(&self, mut kinds: impl Iterator<Item = &'a str>) -> bool {
+        self.kinds.is_empty() || kinds.any(|kind| self.kinds.contains(&kind))
+    }
 }
 
 /// Builds a [`Context`].
@@ -157,6 +169,7 @@ pub(crate) const fn context(
         prefix,
         suffix,
         example,
+        kinds: &[],
     }
 }
 

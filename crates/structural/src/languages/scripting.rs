@@ -10,7 +10,7 @@ use super::Rung::{
     Argument, Arm, Clause, Decorator, Expression, Field, Import, Member, Pair, Parameter, Pattern,
     Statement, Type,
 };
-use super::{Dropped, Language, Reserved, context, wrapped};
+use super::{Dropped, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-bash")]
@@ -89,7 +89,7 @@ const LUA: Language = Language {
             "repeat", "return", "then", "until", "while",
         ],
     }],
-    holes: &[Upper, Lower, wrapped("", "()")],
+    fillers: &["@()"],
     slot_edges: &["do", "else", "elseif", "end", "repeat", "then", "until"],
     whole_words: true,
     ..Language::new(
@@ -171,14 +171,8 @@ const PHP: Language = Language {
             "while",
         ],
     }],
-    holes: &[
-        Upper,
-        Dollar,
-        Lower,
-        wrapped("", ";"),
-        wrapped("const ", " = 0;"),
-        wrapped("case ", ": break;"),
-    ],
+    holes: &[Upper, Dollar, Lower],
+    fillers: &["const @ = 0;", "case @: break;"],
     slot_edges: &[
         ":",
         "endfor",
@@ -364,7 +358,7 @@ const RUBY: Language = Language {
             "then", "unless", "until", "when", "while",
         ],
     }],
-    holes: &[Upper, Lower, wrapped("", ": 0")],
+    fillers: &["@: 0"],
     text_kinds: &[
         "regex",
         "simple_symbol",
