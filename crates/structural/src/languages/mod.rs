@@ -56,7 +56,8 @@ pub struct Language {
     /// line ends and [`Self::slot_edges`].
     pub fillers: &'static [&'static str],
     /// Words and signs beside which a metavariable stands alone in its slot,
-    /// beyond brackets, `,`, `;` and line ends: `then` and `end` in Lua.
+    /// beyond brackets, `,`, `;` and line ends: `then` and `end` in Lua. A space
+    /// says that blanks suffice.
     pub slot_edges: &'static [&'static str],
     /// Leaf kinds in which `$` is always plain text, beyond the kinds whose
     /// name says so (`string`, `comment`, `text`, `template`, `heredoc`, ...).
@@ -142,6 +143,10 @@ pub struct Context {
 impl Context {
     /// Limits the context to fragments of these kinds, for scaffolds that also
     /// let through what another context is for.
+    #[allow(
+        dead_code,
+        reason = "whether a row needs it depends on the grammars compiled in"
+    )]
     pub(crate) const fn only(mut self, kinds: &'static [&'static str]) -> Self {
         self.kinds = kinds;
         self
@@ -223,7 +228,7 @@ pub struct Dropped {
 pub struct Reserved {
     /// Kinds of the leaf that would be the name.
     pub kinds: &'static [&'static str],
-    /// The keywords.
+    /// The keywords, in lower case where the case of keywords is free.
     pub words: &'static [&'static str],
 }
 

@@ -60,7 +60,6 @@ const BASH: Language = Language {
             "while",
         ],
     }],
-    text_kinds: &["regex"],
     ..Language::new(
         "bash",
         tree_sitter_bash::LANGUAGE,
@@ -101,9 +100,7 @@ const LUA: Language = Language {
 
 #[cfg(feature = "lang-php")]
 const PHP: Language = Language {
-    extensions: &[
-        "php", "phtml", "php3", "php4", "php5", "php7", "phps", "inc",
-    ],
+    extensions: &["php", "phtml", "php3", "php4", "php5", "php7", "phps"],
     shebangs: &["php"],
     contexts: &[
         context(Statement, "<?php ", "\n", "if ($C) { return $X; }"),
@@ -200,14 +197,12 @@ const POWERSHELL: Language = Language {
         context(Pair, "$x = @{\n", "\n}\n", "Name = $V"),
         context(Member, "class A {\n", "\n}\n", "[string] $N"),
         context(Parameter, "function f(", ") {}\n", "[string] $N = 1"),
-        context(Argument, "zz ", "\n", "-Path $P"),
+        context(Argument, "zz ", "\n", "-Path $P").only(&["command_parameter"]),
         context(Arm, "switch (1) {\n", "\n}\n", "1 { $$$B }"),
         context(Clause, "if (1) {} ", "\n", "elseif ($C) { $$$B }"),
         context(Clause, "try {} ", "\n", "catch { $$$B }"),
     ],
     literal_name_kinds: &[
-        "array_literal_expression",
-        "generic_token",
         "hash_entry",
         "class_property_definition",
         "script_parameter",
@@ -246,14 +241,7 @@ const PYTHON: Language = Language {
     extensions: &[
         "py", "pyi", "pyw", "bzl", "bazel", "star", "wsgi", "gyp", "gypi",
     ],
-    basenames: &[
-        "SConstruct",
-        "SConscript",
-        "BUILD",
-        "WORKSPACE",
-        "wscript",
-        "Snakefile",
-    ],
+    basenames: &["SConstruct", "SConscript", "BUILD", "WORKSPACE", "wscript"],
     shebangs: &["python", "pypy", "pypy3"],
     contexts: &[
         context(Statement, "", "\n", "if $C:\n    $$$B"),
@@ -276,7 +264,9 @@ const PYTHON: Language = Language {
             "finally:\n    $$$B",
         ),
         context(Clause, "if x:\n    pass\n", "\n", "elif $C:\n    $$$B"),
-        context(Decorator, "", "\ndef f(): pass\n", "@$D"),
+        context(Clause, "x = [y for y in z ", "]\n", "for $X in $Y if $C")
+            .only(&["for_in_clause", "if_clause"]),
+        context(Decorator, "", "\ndef f(): pass\n", "@$D").only(&["decorator"]),
         context(Import, "import ", "\n", "numpy as $N"),
     ],
     dropped: &[Dropped {
@@ -308,6 +298,7 @@ const R: Language = Language {
         context(Statement, "", "\n", "$X <- $F($$$A)"),
         context(Argument, "f(", ")\n", "na.rm = $V"),
         context(Parameter, "f <- function(", ") 1\n", "$N = $V"),
+        context(Clause, "if (x) {} ", "\n", "else { $$$B }").only(&["else"]),
     ],
     literal_name_kinds: &["argument", "parameter"],
     reserved: &[Reserved {
@@ -345,6 +336,7 @@ const RUBY: Language = Language {
         context(Argument, "f(", ")\n", "*$A, &$B"),
         context(Parameter, "def f(", ")\nend\n", "$N: nil"),
         context(Clause, "f() ", ".z\n", "{ |$X| $$$B }"),
+        context(Parameter, "f { ", " }\n", "|$A, $B|").only(&["block_parameters"]),
         context(Clause, "begin\nx\n", "\nend\n", "rescue $E => $V\n  $$$B"),
         context(Clause, "if x\ny\n", "\nend\n", "elsif $C\n  $$$B"),
         context(Arm, "case x\n", "\nend\n", "when $X\n  $$$B"),
@@ -366,6 +358,7 @@ const RUBY: Language = Language {
         "character",
         "uninterpreted",
     ],
+    whole_words: true,
     ..Language::new(
         "ruby",
         tree_sitter_ruby::LANGUAGE,

@@ -34,10 +34,10 @@ enum Piece<'a> {
     Hole(usize),
 }
 
-/// Cuts `$NAME`, `$_` and `$$$NAME` out of a fragment.
-fn pieces(fragment: &str) -> (Vec<Piece<'_>>, usize) {
+/// Cuts `$NAME`, `$_` and `$$$NAME` out of a fragment; also returns their names.
+fn pieces(fragment: &str) -> (Vec<Piece<'_>>, Vec<&str>) {
     let mut pieces = Vec::new();
-    let mut holes = 0;
+    let mut names = Vec::new();
     let mut rest = fragment;
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
@@ -50,15 +50,15 @@ fn pieces(fragment: &str) -> (Vec<Piece<'_>>, usize) {
             && !from.as_bytes().get(dollars).is_some_and(u8::is_ascii_digit);
         if is_hole {
             pieces.push(Piece::Text(before));
-            pieces.push(Piece::Hole(holes));
-            holes += 1;
+            pieces.push(Piece::Hole(names.len()));
+            names.push(&from[dollars..dollars + name]);
         } else {
             pieces.push(Piece::Text(&rest[..at + dollars + name]));
         }
         rest = &from[dollars + name..];
     }
     pieces.push(Piece::Text(rest));
-    (pieces, holes)
+    (pieces, names)
 }
 
 /// The texts that may stand for a metavariable: `@` is its name, `%` its name in lower case.
@@ -86,15 +86,16 @@ fn stands_alone(language: &Language, pieces: &[Piece<'_>], number: usize) -> boo
         Some(Piece::Text(text)) => *text,
         _ => "",
     };
-    let before = text(at - 1).trim_end_matches([' ', '\t']);
-    let after = text(at + 1).trim_start_matches([' ', '\t']);
+    let (before, after) = (text(at - 1), text(at + 1));
     let edges = || EDGES.iter().chain(language.slot_edges);
-    (before.is_empty() || edges().any(|e| before.ends_with(e)))
-        && (after.is_empty() || edges().any(|e| after.starts_with(e)))
+    let ends = |text: &str| text.is_empty() || edges().any(|e| text.ends_with(e));
+    let starts = |text: &str| text.is_empty() || edges().any(|e| text.starts_with(e));
+    (ends(before) || ends(before.trim_end_matches([' ', '\t'])))
+        && (starts(after) || starts(after.trim_start_matches([' ', '\t'])))
 }
 
 /// Writes the fragment with each hole in the given form.
-fn write(pieces: &[Piece<'_>], forms: &[&str]) -> (String, Vec<Range<usize>>) {
+fn write(pieces: &[Piece<'_>], names: &[&str], forms: &[&str]) -> (String, Vec<Range<usize>>) {
     let mut text = String::new();
     let mut spans = vec![0..0; forms.len()];
     for piece in pieces {
@@ -102,9 +103,12 @@ fn write(pieces: &[Piece<'_>], forms: &[&str]) -> (String, Vec<Range<usize>>) {
             Piece::Text(plain) => text.push_str(plain),
             Piece::Hole(n) => {
                 let start = text.len();
+                // One name, one text: the tags of an element must agree.
+                let same = |name: &&str| !matches!(*name, "" | "_") && *name == names[*n];
+                let number = names.iter().position(same).unwrap_or(*n);
                 text += &forms[*n]
-                    .replace('@', &format!("Zzmv{n}"))
-                    .replace('%', &format!("zzmv{n}"));
+                    .replace('@', &format!("Zzmv{number}"))
+                    .replace('%', &format!("zzmv{number}"));
                 spans[*n] = start..text.len();
             }
         }
@@ -121,13 +125,14 @@ pub(crate) fn read(
     let mut parser = Parser::new();
     parser.set_language(&language.grammar.into()).unwrap();
     let fragment = fragment.trim();
-    let (pieces, count) = pieces(fragment);
+    let (pieces, names) = pieces(fragment);
+    let count = names.len();
     let forms = forms(language);
     let mut chosen = vec![forms[0]; count];
     let alone: Vec<_> = (0..count)
         .map(|n| stands_alone(language, &pieces, n))
         .collect();
-    let mut best = attempt(&mut parser, language, context, &pieces, &chosen);
+    let mut best = attempt(&mut parser, language, context, &pieces, &names, &chosen);
     // Coordinate descent: change one hole at a time while the damage shrinks.
     for _ in 0..3 {
         for n in 0..count {
@@ -140,7 +145,7 @@ pub(crate) fn read(
                 }
                 let mut other = chosen.clone();
                 other[n] = form;
-                let result = attempt(&mut parser, language, context, &pieces, &other);
+                let result = attempt(&mut parser, language, context, &pieces, &names, &other);
                 if result.0 < best.0 {
                     best = result;
                     chosen = other;
@@ -157,9 +162,10 @@ fn attempt(
     language: &Language,
     context: &Context,
     pieces: &[Piece<'_>],
+    names: &[&str],
     forms: &[&str],
 ) -> (usize, Result<Reading, Refusal>) {
-    let (fragment, holes) = write(pieces, forms);
+    let (fragment, holes) = write(pieces, names, forms);
     let text = [context.prefix, &fragment, context.suffix].concat();
     let span = context.prefix.len()..context.prefix.len() + fragment.len();
     let tree = parser.parse(&text, None).unwrap();
@@ -190,12 +196,18 @@ fn attempt(
     }
     let first = reading.first_leaf();
     let word = &reading.text[first.byte_range()];
+    let is_word = |keyword: &str| {
+        keyword == word || language.ignores_case && keyword.eq_ignore_ascii_case(word)
+    };
     if language
         .reserved
         .iter()
-        .any(|r| r.kinds.contains(&first.kind()) && r.words.contains(&word))
+        .any(|r| r.kinds.contains(&first.kind()) && r.words.iter().any(|w| is_word(w)))
     {
         return (1, Err(Refusal::Kind(format!("`{word}` as a name"))));
+    }
+    if let Some(kind) = reading.empty_kind(language.never_empty) {
+        return (1, Err(Refusal::Kind(format!("an empty {kind}"))));
     }
     if !context.takes(reading.spanning().iter().map(String::as_str)) {
         return (1, Err(Refusal::Kind(reading.sexp())));
@@ -274,6 +286,19 @@ impl Reading {
     fn is_terminated(&self, end: usize) -> bool {
         let is_terminator = |c: char| c.is_whitespace() || matches!(c, ';' | ',');
         end >= self.span.end && self.text[self.span.end..end].chars().all(is_terminator)
+    }
+
+    /// A kind of `kinds` that the fragment leaves empty.
+    fn empty_kind(&self, kinds: &[&'static str]) -> Option<&'static str> {
+        let mut nodes = self.nodes();
+        while let Some(node) = nodes.pop() {
+            let kind = kinds.iter().find(|k| **k == node.kind());
+            if let Some(kind) = kind.filter(|_| node.byte_range().is_empty()) {
+                return Some(kind);
+            }
+            nodes.extend(children(node));
+        }
+        None
     }
 
     /// The first leaf of the fragment.
