@@ -1,0 +1,195 @@
+//! From a workspace and attached resources to a registry. No logic beyond that.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use host::{Trust, Workspace};
+use tiers::{
+    Approver, BuildError, CallContext, EventSink, Guardrail, Limits, Mode, Registry, Run, RunError,
+    Tool,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Why a toolset could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The run could not be opened.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The tools do not fit together: a name that is used twice, a bad schema.
+    #[error(transparent)]
+    Registry(#[from] BuildError),
+}
+
+/// The tools of one agent run.
+#[derive(Debug)]
+pub struct Toolset {
+    workspace: Workspace,
+    registry: Registry,
+}
+
+impl Toolset {
+    /// Opens the folder `root` as the workspace of a run.
+    ///
+    /// # Errors
+    /// `root` does not exist or is no directory.
+    pub fn open(root: &Path, trust: Trust, mode: Mode) -> Result<ToolsetBuilder, host::Error> {
+        Ok(Self::in_workspace(Workspace::open(root, trust)?, mode))
+    }
+
+    /// Starts a run in a workspace that is open already.
+    pub fn in_workspace(workspace: Workspace, mode: Mode) -> ToolsetBuilder {
+        ToolsetBuilder {
+            workspace,
+            mode,
+            limits: None,
+            token: None,
+            parent: None,
+            tools: Vec::new(),
+            guardrails: Vec::new(),
+            approver: None,
+            events: None,
+            #[cfg(feature = "structural")]
+            grammars: None,
+        }
+    }
+
+    /// Returns the registry: what the model sees, and the way to call it.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Returns the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Ends the run: cancels what runs, waits for what must not be cut in half,
+    /// removes the run's own files.
+    pub async fn end(&self) {
+        self.registry.run().end().await;
+    }
+}
+
+/// Collects what a run has.
+#[must_use]
+pub struct ToolsetBuilder {
+    workspace: Workspace,
+    mode: Mode,
+    limits: Option<Limits>,
+    token: Option<CancellationToken>,
+    parent: Option<CallContext>,
+    tools: Vec<Arc<dyn Tool>>,
+    guardrails: Vec<Arc<dyn Guardrail>>,
+    approver: Option<Arc<dyn Approver>>,
+    events: Option<Arc<dyn EventSink>>,
+    #[cfg(feature = "structural")]
+    grammars: Option<Arc<dyn structural::GrammarSource>>,
+}
+
+impl ToolsetBuilder {
+    /// Attaches grammars; with them the run has `ast_grep`.
+    #[cfg(feature = "structural")]
+    pub fn grammars(mut self, grammars: Arc<dyn structural::GrammarSource>) -> Self {
+        self.grammars = Some(grammars);
+        self
+    }
+
+    /// Adds a tool of the harness's own.
+    pub fn tool(self, tool: impl Tool + 'static) -> Self {
+        self.shared(Arc::new(tool))
+    }
+
+    /// Adds a tool of the harness's own that is shared already.
+    pub fn shared(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a guardrail; with several the strictest answer counts.
+    pub fn guardrail(mut self, guardrail: Arc<dyn Guardrail>) -> Self {
+        self.guardrails.push(guardrail);
+        self
+    }
+
+    /// Attaches who approves calls; without one, a prompt means no.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Attaches where events go.
+    pub fn events(mut self, events: Arc<dyn EventSink>) -> Self {
+        self.events = Some(events);
+        self
+    }
+
+    /// Sets the limits of the run.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Sets a token whose cancellation ends the run.
+    pub fn token(mut self, token: CancellationToken) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Makes the run a child of the run of `call`: its ceiling is never higher.
+    pub fn parent(mut self, call: &CallContext) -> Self {
+        self.parent = Some(call.clone());
+        self
+    }
+
+    /// Builds the registry.
+    ///
+    /// # Errors
+    /// Two tools share a name, or a tool's schema has a shape that not every
+    /// model provider accepts.
+    pub fn build(self) -> Result<Toolset, Error> {
+        let trust = match self.workspace.trust() {
+            Trust::Trusted => tiers::Trust::Trusted,
+            Trust::Untrusted => tiers::Trust::Untrusted,
+        };
+        let mut run = Run::builder(self.workspace.root().to_owned(), trust, self.mode);
+        if let Some(limits) = self.limits {
+            run = run.limits(limits);
+        }
+        if let Some(token) = &self.token {
+            run = run.token(token);
+        }
+        if let Some(call) = &self.parent {
+            run = run.parent_call(call);
+        }
+        if let Some(approver) = self.approver {
+            run = run.approver(approver);
+        }
+        if let Some(events) = self.events {
+            run = run.events(events);
+        }
+        let mut registry = Registry::builder(run.build()?);
+        #[cfg(feature = "structural")]
+        {
+            registry = match self.grammars {
+                Some(grammars) => {
+                    registry.tool(structural::AstGrep::new(self.workspace.clone(), grammars))
+                }
+                None => registry.not_attached("ast_grep", "grammar source"),
+            };
+        }
+        for tool in self.tools {
+            registry = registry.shared(tool);
+        }
+        for guardrail in self.guardrails {
+            registry = registry.gate(guardrail);
+        }
+        Ok(Toolset {
+            workspace: self.workspace,
+            registry: registry.build()?,
+        })
+    }
+}
