@@ -1,0 +1,116 @@
+//! What the process was started with, read once.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::trust::TrustStore;
+
+/// The folder below the user's configuration folder.
+const FOLDER: &str = "toolset";
+
+/// The surroundings of the process.
+#[derive(Debug, Clone)]
+pub(crate) struct Environment {
+    /// The folder that relative paths of the command line start from.
+    pub(crate) current: PathBuf,
+    /// Where trust is remembered; `None` without a home.
+    pub(crate) trust: Option<TrustStore>,
+    pub(crate) stdin_is_terminal: bool,
+    pub(crate) stdout: Stream,
+    pub(crate) stderr: Stream,
+}
+
+/// How to write to one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stream {
+    /// Whether a person reads it as it comes.
+    pub(crate) is_terminal: bool,
+    /// Whether colours are wanted.
+    pub(crate) has_colour: bool,
+}
+
+impl Stream {
+    /// Puts `text` in bold red, where there are colours.
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// Puts `text` in bold, where there are colours.
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Makes `text` faint, where there are colours.
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.has_colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+impl Environment {
+    /// Reads the surroundings.
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let wants_colour = variable("NO_COLOR").is_none()
+            && variable("TERM").is_none_or(|terminal| terminal != "dumb");
+        let stream = |is_terminal: bool| Stream {
+            is_terminal,
+            has_colour: is_terminal && wants_colour,
+        };
+        let configuration = configuration_folder(variable("XDG_CONFIG_HOME"), variable("HOME"));
+        Ok(Self {
+            current: std::env::current_dir().context("cannot find the current folder")?,
+            trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
+            stdin_is_terminal: std::io::stdin().is_terminal(),
+            stdout: stream(std::io::stdout().is_terminal()),
+            stderr: stream(std::io::stderr().is_terminal()),
+        })
+    }
+
+    /// Returns where trust is remembered.
+    pub(crate) fn trust_store(&self) -> anyhow::Result<&TrustStore> {
+        self.trust.as_ref().context(
+            "there is no folder to remember trust in: neither `XDG_CONFIG_HOME` nor `HOME` is set",
+        )
+    }
+}
+
+/// Finds the user's configuration folder.
+///
+/// Source: XDG Base Directory Specification: a relative path is ignored.
+fn configuration_folder(configured: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    configured.and_then(absolute).or_else(|| {
+        home.and_then(absolute)
+            .map(|home| Path::new(&home).join(".config"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_folder_follows_the_xdg_rules() {
+        let find = |configured: Option<&str>, home: Option<&str>| {
+            configuration_folder(configured.map(OsString::from), home.map(OsString::from))
+        };
+        assert_eq!(find(Some("/c"), Some("/h")), Some(PathBuf::from("/c")));
+        assert_eq!(
+            find(Some("relative"), Some("/h")),
+            Some(PathBuf::from("/h/.config"))
+        );
+        assert_eq!(find(None, Some("/h")), Some(PathBuf::from("/h/.config")));
+        assert_eq!(find(None, None), None);
+    }
+}

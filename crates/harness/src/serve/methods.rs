@@ -1,0 +1,173 @@
+//! What each method takes: its parameters, read strictly.
+//!
+//! A field that is not known is refused: a rule or a limit that this version
+//! does not understand must never be dropped in silence.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tiers::{Mode, ToolError, ToolOutput, ToolSpec};
+
+use super::message::{Fault, RpcError};
+use super::ports::{ClientToolSpec, Rules};
+use crate::wire;
+
+/// The version of the protocol that is spoken here.
+pub(crate) const PROTOCOL_VERSION: u64 = 1;
+
+/// Parameters of `initialize`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Initialize {
+    pub(crate) protocol_version: u64,
+    #[serde(default)]
+    pub(crate) client: Option<Client>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) trust: TrustName,
+    pub(crate) mode: Mode,
+    #[serde(default = "yes")]
+    pub(crate) file_tools: bool,
+    #[serde(default)]
+    pub(crate) tools: Vec<ClientToolSpec>,
+    #[serde(default)]
+    pub(crate) approver: bool,
+    #[serde(default)]
+    pub(crate) events: bool,
+    #[serde(default)]
+    pub(crate) guardrails: Rules,
+}
+
+/// Who the client is; for logs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Client {
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+}
+
+/// Whether the user vouches for the workspace; the client has to say.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TrustName {
+    Trusted,
+    Untrusted,
+}
+
+/// Parameters of `tools/list`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct List {
+    #[serde(default)]
+    pub(crate) dialect: Dialect,
+}
+
+/// Whose function-calling format to write.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Dialect {
+    #[default]
+    Plain,
+    Anthropic,
+    Openai,
+    Gemini,
+}
+
+/// Parameters of `tools/call`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallTool {
+    pub(crate) name: String,
+    #[serde(default = "no_arguments")]
+    pub(crate) arguments: Value,
+    pub(crate) call: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) timeout_ms: Option<u64>,
+    #[serde(default)]
+    pub(crate) dialect: Dialect,
+}
+
+impl CallTool {
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout_ms.map(Duration::from_millis)
+    }
+}
+
+/// Parameters of `tools/cancel`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cancel {
+    pub(crate) call: String,
+}
+
+/// Parameters of a method that has none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+fn yes() -> bool {
+    true
+}
+
+fn no_arguments() -> Value {
+    json!({})
+}
+
+/// Reads the parameters of `method`; left out, they are an empty object.
+pub(crate) fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, RpcError> {
+    let params = if params.is_null() { json!({}) } else { params };
+    serde_json::from_value(params)
+        .map_err(|error| Fault::InvalidParams.error(format!("parameters of `{method}`: {error}")))
+}
+
+impl Dialect {
+    /// Writes one spec.
+    pub(crate) fn spec(self, spec: &ToolSpec) -> Value {
+        match self {
+            Self::Plain => wire::spec(spec),
+            Self::Anthropic => spec.to_anthropic(),
+            Self::Openai => spec.to_openai(),
+            Self::Gemini => spec.to_gemini(),
+        }
+    }
+
+    /// Writes what goes back to the model; `None` in the plain dialect.
+    pub(crate) fn rendered(
+        self,
+        result: &Result<ToolOutput, ToolError>,
+        call: &str,
+        tool: &str,
+    ) -> Option<Value> {
+        Some(match (self, result) {
+            (Self::Plain, _) => return None,
+            (Self::Anthropic, Ok(output)) => output.to_anthropic(call),
+            (Self::Anthropic, Err(error)) => error.to_anthropic(call),
+            (Self::Openai, Ok(output)) => json!(output.to_openai(call)),
+            (Self::Openai, Err(error)) => json!(error.to_openai(call)),
+            (Self::Gemini, Ok(output)) => json!(output.to_gemini(tool)),
+            (Self::Gemini, Err(error)) => json!(error.to_gemini(tool)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_and_missing_fields_are_refused_by_name() {
+        let base =
+            json!({ "protocol_version": 1, "workspace": ".", "trust": "trusted", "mode": "plan" });
+        assert!(read::<Initialize>("initialize", base.clone()).is_ok());
+        let mut extra = base.clone();
+        extra["guardrail"] = json!([]);
+        let error = read::<Initialize>("initialize", extra).unwrap_err();
+        assert!(error.message.contains("`guardrail`"), "{}", error.message);
+        let mut without = base;
+        without.as_object_mut().unwrap().remove("trust");
+        let error = read::<Initialize>("initialize", without).unwrap_err();
+        assert!(error.message.contains("`trust`"), "{}", error.message);
+    }
+}
