@@ -68,6 +68,11 @@ const CMAKE: Language = Language {
     reserved: &[Reserved {
         kinds: &["identifier", "unquoted_argument"],
         words: &[
+            "foreach",
+            "function",
+            "if",
+            "macro",
+            "while",
             "else",
             "elseif",
             "endforeach",
@@ -255,11 +260,13 @@ const PROTO: Language = Language {
     ],
     holes: &[Upper, Lower, Quoted],
     fillers: &[
+        "1",
         "Z @ = 1;",
         "@ = 0;",
         "rpc @(Z) returns (Z);",
         "option @ = 1;",
     ],
+    slot_edges: &["="],
     whole_words: true,
     ..Language::new(
         "proto",
@@ -346,8 +353,8 @@ const SQL: Language = Language {
             "with",
         ],
     }],
-    fillers: &["@ INT", "SELECT @"],
-    text_kinds: &["literal"],
+    fillers: &["@ INT", "SELECT @", "1"],
+    slot_edges: &["LIMIT", "OFFSET", "limit", "offset"],
     ignores_case: true,
     ..Language::new(
         "sql",

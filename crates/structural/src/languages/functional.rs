@@ -92,6 +92,12 @@ const ERLANG: Language = Language {
         when: &["function_clause"],
     }],
     literal_name_kinds: &["record_field"],
+    reserved: &[Reserved {
+        kinds: &["atom"],
+        words: &[
+            "after", "begin", "case", "catch", "end", "if", "of", "receive", "try", "when",
+        ],
+    }],
     holes: &[Upper, Lower, Quoted],
     fillers: &["%/0"],
     whole_words: true,
@@ -181,7 +187,7 @@ const FSHARP_SIGNATURE: Language = Language {
 const GLEAM: Language = Language {
     extensions: &["gleam"],
     contexts: &[
-        context(Statement, "fn z() {\nz\n", "\nz\n}\n", "let $X = $Y"),
+        context(Statement, "fn z() {\nz\n", "\n}\n", "let $X = $Y"),
         context(Declaration, "", "\n", "pub fn $F($$$A) -> $T { $$$B }"),
         context(Arm, "fn z() { case x {\n", "\n} }\n", "Ok($X) -> $Y"),
         context(Argument, "fn z() { f(", ") }\n", "label: $V"),

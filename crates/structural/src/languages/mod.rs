@@ -52,6 +52,7 @@ pub struct Language {
     pub holes: &'static [HoleForm],
     /// Further texts that may stand for a metavariable where the plain forms do
     /// not parse: `@` is the name, `%` the name in lower case (`case @:`, `int %;`).
+    /// One without a name stands for what is no name, such as a number.
     /// Only for one that stands alone in its slot: between brackets, `,`, `;`,
     /// line ends and [`Self::slot_edges`].
     pub fillers: &'static [&'static str],
@@ -76,6 +77,15 @@ pub struct Language {
 }
 
 impl Language {
+    /// Says whether a name of this kind is one that the language reserves.
+    #[must_use]
+    pub fn reserves(&self, kind: &str, text: &str) -> bool {
+        let is_word = |w: &&str| *w == text || self.ignores_case && w.eq_ignore_ascii_case(text);
+        self.reserved
+            .iter()
+            .any(|r| r.kinds.contains(&kind) && r.words.iter().any(is_word))
+    }
+
     /// A row with nothing set but what every language has.
     pub(crate) const fn new(
         id: &'static str,

@@ -56,8 +56,8 @@ const BASH: Language = Language {
     reserved: &[Reserved {
         kinds: &["word"],
         words: &[
-            "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then", "until",
-            "while",
+            "}", "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then",
+            "until", "while",
         ],
     }],
     ..Language::new(
@@ -168,7 +168,7 @@ const PHP: Language = Language {
             "while",
         ],
     }],
-    holes: &[Upper, Dollar, Lower],
+    holes: &[Dollar, Upper, Lower],
     fillers: &["const @ = 0;", "case @: break;"],
     slot_edges: &[
         ":",

@@ -92,14 +92,18 @@ fn assert_refused(language: &str, fragment: &str) {
     }
 }
 
-/// The kinds that the contexts of a language read a fragment as, without repeats.
+/// The kinds that the contexts of a language read a fragment as, without repeats:
+/// of all nodes that span it, or of the siblings, joined by a space.
 fn kinds(language: &str, fragment: &str) -> Vec<String> {
     let language = by_name(language).unwrap();
     let mut kinds: Vec<String> = language
         .contexts
         .iter()
         .filter_map(|context| read(language, context, fragment).ok())
-        .map(|reading| reading.kinds().join(" "))
+        .flat_map(|reading| match reading.kinds() {
+            kinds if kinds.len() > 1 => vec![kinds.join(" ")],
+            _ => reading.spanning(),
+        })
         .collect();
     kinds.sort();
     kinds.dedup();

@@ -196,14 +196,7 @@ fn attempt(
     }
     let first = reading.first_leaf();
     let word = &reading.text[first.byte_range()];
-    let is_word = |keyword: &str| {
-        keyword == word || language.ignores_case && keyword.eq_ignore_ascii_case(word)
-    };
-    if language
-        .reserved
-        .iter()
-        .any(|r| r.kinds.contains(&first.kind()) && r.words.iter().any(|w| is_word(w)))
-    {
+    if language.reserves(first.kind(), word) {
         return (1, Err(Refusal::Kind(format!("`{word}` as a name"))));
     }
     if let Some(kind) = reading.empty_kind(language.never_empty) {
@@ -311,7 +304,7 @@ impl Reading {
     }
 
     /// The kinds of all nodes that span the fragment, or of its first sibling.
-    fn spanning(&self) -> Vec<String> {
+    pub(crate) fn spanning(&self) -> Vec<String> {
         let mut nodes = self.nodes();
         let mut kinds = vec![nodes[0].kind().to_owned()];
         while let [node] = nodes.as_slice() {
