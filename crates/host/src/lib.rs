@@ -4,6 +4,7 @@
 //!   trusted; [`WorkspacePath`] is the only path type that tools take.
 //! - [`HarnessFiles`] reads and writes what is inside; [`DiskFiles`] is the
 //!   default.
+//! - [`process`] starts child processes and sees to it that they end.
 //! - [`framing`] cuts byte streams into messages and back.
 //! - [`text`] converts between bytes, lines and UTF-16 columns.
 //!
@@ -29,6 +30,7 @@ compile_error!("`toolset-host` supports Linux and macOS");
 mod error;
 mod files;
 pub mod framing;
+pub mod process;
 pub mod text;
 mod trust;
 mod workspace;

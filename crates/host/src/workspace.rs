@@ -68,7 +68,7 @@ impl Workspace {
             root: root.to_owned(),
             source,
         };
-        let canonical = std::fs::canonicalize(root).map_err(failed)?;
+        let canonical = walk::canonicalize(root).map_err(failed)?;
         if !std::fs::metadata(&canonical).map_err(failed)?.is_dir() {
             return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
         }
@@ -208,7 +208,7 @@ impl WorkspacePath {
             change,
         };
         let root = self.workspace.root();
-        match std::fs::canonicalize(root) {
+        match walk::canonicalize(root) {
             Ok(now) if now == root => {}
             Ok(now) => {
                 let change = format!("the workspace root leads to `{}` now", now.display());

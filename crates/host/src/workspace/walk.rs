@@ -196,6 +196,15 @@ impl Walk<'_> {
     }
 }
 
+/// Resolves the root itself, which is where confinement begins.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the place that the ban points to"
+)]
+pub(super) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
 #[cfg(not(target_os = "macos"))]
 fn spelt_as_on_disk(path: PathBuf) -> Result<PathBuf, Error> {
     Ok(path)
@@ -206,7 +215,7 @@ fn spelt_as_on_disk(path: PathBuf) -> Result<PathBuf, Error> {
 #[cfg(target_os = "macos")]
 fn spelt_as_on_disk(path: PathBuf) -> Result<PathBuf, Error> {
     for ancestor in path.ancestors() {
-        if let Ok(real) = std::fs::canonicalize(ancestor) {
+        if let Ok(real) = canonicalize(ancestor) {
             return Ok(match path.strip_prefix(ancestor) {
                 Ok(below) if below.as_os_str().is_empty() => real,
                 Ok(below) => real.join(below),
