@@ -7,6 +7,8 @@
 //! - [`process`] starts child processes and sees to it that they end.
 //! - [`framing`] cuts byte streams into messages and back.
 //! - [`text`] converts between bytes, lines and UTF-16 columns.
+//! - [`cap_text`] cuts a text to whole lines within [`Caps`] (from `tiers`,
+//!   where every result goes through it).
 //!
 //! ```
 //! use host::{Trust, Workspace};
@@ -32,10 +34,9 @@ mod files;
 pub mod framing;
 pub mod process;
 pub mod text;
-mod trust;
 mod workspace;
 
 pub use error::Error;
 pub use files::{DiskFiles, FileKind, FileMetadata, HarnessFiles};
-pub use trust::Trust;
+pub use tiers::{Capped, Caps, Trust, cap_text};
 pub use workspace::{Location, Workspace, WorkspacePath};

@@ -20,7 +20,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Error, Trust};
+use tiers::Trust;
+
+use crate::Error;
 
 /// The folder that a run works in, and whether it is trusted.
 ///
