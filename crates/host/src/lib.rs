@@ -5,6 +5,7 @@
 //! - [`HarnessFiles`] reads and writes what is inside; [`DiskFiles`] is the
 //!   default.
 //! - [`process`] starts child processes and sees to it that they end.
+//! - [`executable`] finds a project's root and the program that serves it.
 //! - [`framing`] cuts byte streams into messages and back.
 //! - [`text`] converts between bytes, lines and UTF-16 columns.
 //! - [`cap_text`] cuts a text to whole lines within [`Caps`] (from `tiers`,
@@ -30,6 +31,7 @@
 compile_error!("`toolset-host` supports Linux and macOS");
 
 mod error;
+pub mod executable;
 mod files;
 pub mod framing;
 pub mod process;

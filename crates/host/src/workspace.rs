@@ -157,6 +157,12 @@ impl Workspace {
         }
     }
 
+    /// Returns whether following `path` to its end ever enters the workspace,
+    /// even when it leaves it again. What cannot be followed counts as if.
+    pub(crate) fn passes_through(&self, path: &Path) -> bool {
+        walk::passes_through(self, path)
+    }
+
     fn relative_to_root(&self, absolute: &Path) -> Result<String, Error> {
         let below = absolute.strip_prefix(&self.inner.root).unwrap_or(absolute);
         match below.to_str() {

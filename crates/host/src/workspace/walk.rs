@@ -37,18 +37,7 @@ struct Walk<'a> {
 /// What lies outside is not told apart: whatever goes wrong there is reported
 /// as "outside", so that an error says nothing about files out there.
 pub(super) fn follow(workspace: &Workspace, given: &Path) -> Result<PathBuf, Error> {
-    let mut walk = Walk {
-        workspace,
-        given,
-        at: workspace.root().to_owned(),
-        ahead: Vec::new(),
-        missing: false,
-        is_directory: true,
-        links: 0,
-        link: None,
-        exit: None,
-    };
-    walk.enter(given);
+    let mut walk = Walk::new(workspace, given);
     while let Some(step) = walk.ahead.pop() {
         let was_inside = walk.is_inside();
         let taken = walk.take(step);
@@ -69,7 +58,38 @@ pub(super) fn follow(workspace: &Workspace, given: &Path) -> Result<PathBuf, Err
     spelt_as_on_disk(walk.at)
 }
 
-impl Walk<'_> {
+/// Returns whether following the absolute `given` ever enters the workspace.
+pub(super) fn passes_through(workspace: &Workspace, given: &Path) -> bool {
+    let mut walk = Walk::new(workspace, given);
+    while !walk.is_inside() {
+        let Some(step) = walk.ahead.pop() else {
+            return false;
+        };
+        if walk.take(step).is_err() {
+            return true;
+        }
+    }
+    true
+}
+
+impl<'a> Walk<'a> {
+    /// Stands at the root, or where an absolute path begins.
+    fn new(workspace: &'a Workspace, given: &'a Path) -> Self {
+        let mut walk = Self {
+            workspace,
+            given,
+            at: workspace.root().to_owned(),
+            ahead: Vec::new(),
+            missing: false,
+            is_directory: true,
+            links: 0,
+            link: None,
+            exit: None,
+        };
+        walk.enter(given);
+        walk
+    }
+
     /// Queues the components of `path`, which starts at the current directory
     /// or is absolute.
     fn enter(&mut self, path: &Path) {
