@@ -96,9 +96,9 @@ pub struct NotUsable {
     /// The program's preferred name.
     pub name: String,
     /// The missing root, if it is.
-    pub root: Option<NoRoot>,
+    pub root: Option<Box<NoRoot>>,
     /// The missing executable, if it is.
-    pub program: Option<NoProgram>,
+    pub program: Option<Box<NoProgram>>,
 }
 
 /// Looks for both halves of `requirement`, for the file or folder `from`.
@@ -210,8 +210,8 @@ impl Finding {
                 };
                 Err(NotUsable {
                     name,
-                    root: root.err(),
-                    program: program.err(),
+                    root: root.err().map(Box::new),
+                    program: program.err().map(Box::new),
                 })
             }
         }
