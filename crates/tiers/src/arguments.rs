@@ -360,3 +360,6 @@ fn short(text: &str) -> String {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,7 @@ pub fn cap_text(text: &str, caps: Caps, rest: &str) -> Capped {
     // The longest the note can get, so that it is always paid for.
     let widest = cut_note(total, total, total, rest)
         .len()
-        .max(line_note(text.len(), text.len(), total, rest).len());
+        .max(line_note(text.len(), text.len(), total, total, rest).len());
     let bytes = caps.bytes.saturating_sub(widest + 2);
     let room = caps.lines.saturating_sub(1);
 
@@ -80,7 +80,8 @@ pub fn cap_text(text: &str, caps: Caps, rest: &str) -> Capped {
         used += line.len();
         head += 1;
     }
-    let tail_lines = (room - head.min(room)).min(total - head);
+    // Without a whole line at the beginning, the piece of one takes a line too.
+    let tail_lines = (room - head.max(1).min(room)).min(total - head);
     let mut tail = 0;
     while tail < tail_lines {
         let Some(line) = lines.get(total - 1 - tail) else {
@@ -131,7 +132,7 @@ pub fn cap_text(text: &str, caps: Caps, rest: &str) -> Capped {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&line_note(end, first.len(), total, rest));
+        out.push_str(&line_note(end, first.len(), tail, total, rest));
     } else {
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
@@ -154,8 +155,10 @@ fn cut_note(shown: usize, total: usize, left_out: usize, rest: &str) -> String {
     format!("[{shown} of {total} lines shown, {left_out} left out here; {rest}]")
 }
 
-fn line_note(shown: usize, length: usize, total: usize, rest: &str) -> String {
-    format!("[{shown} of {length} bytes of line 1 shown, of {total} lines; {rest}]")
+fn line_note(shown: usize, length: usize, tail: usize, total: usize, rest: &str) -> String {
+    format!(
+        "[{shown} of {length} bytes of line 1 and the last {tail} of {total} lines shown; {rest}]"
+    )
 }
 
 /// Returns the lines of `text` with their line ends.
@@ -168,4 +171,139 @@ fn line_ranges(text: &str) -> Vec<Range<usize>> {
             range
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, lines: usize, bytes: usize, found: Expect) {
+        found.assert_eq(&cap_text(text, Caps { lines, bytes }, "narrow `path`").text);
+    }
+
+    #[test]
+    fn text_within_its_caps_is_untouched() {
+        check("a\nb", 2, 3, expect!["a\nb"]);
+        check("", 0, 0, expect![""]);
+    }
+
+    #[test]
+    fn lines_over_the_cap_leave_head_and_tail() {
+        let text = (1..=9).map(|n| format!("line {n}\n")).collect::<String>();
+        check(
+            &text,
+            4,
+            1000,
+            expect![[r#"
+                line 1
+                line 2
+                [3 of 9 lines shown, 6 left out here; narrow `path`]
+                line 9
+            "#]],
+        );
+    }
+
+    #[test]
+    fn bytes_over_the_cap_leave_whole_lines() {
+        let text = (1..=40)
+            .map(|n| format!("line {n} {}\n", "x".repeat(20)))
+            .collect::<String>();
+        check(
+            &text,
+            100,
+            240,
+            expect![[r#"
+                line 1 xxxxxxxxxxxxxxxxxxxx
+                line 2 xxxxxxxxxxxxxxxxxxxx
+                [5 of 40 lines shown, 35 left out here; narrow `path`]
+                line 38 xxxxxxxxxxxxxxxxxxxx
+                line 39 xxxxxxxxxxxxxxxxxxxx
+                line 40 xxxxxxxxxxxxxxxxxxxx
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_single_long_line_is_cut_between_characters() {
+        check(
+            &"ä".repeat(1000),
+            10,
+            120,
+            expect![[r#"
+                ääääääääääääääääääää
+                [40 of 2000 bytes of line 1 and the last 0 of 1 lines shown; narrow `path`]"#]],
+        );
+    }
+
+    #[test]
+    fn a_long_first_line_leaves_the_tail() {
+        check(
+            &format!("{}\nlast\n", "x".repeat(1000)),
+            10,
+            120,
+            expect![[r#"
+                xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+                [36 of 1001 bytes of line 1 and the last 1 of 2 lines shown; narrow `path`]
+                last
+            "#]],
+        );
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "(\\PC{0,40}\r?\n){0,60}\\PC{0,80}",
+            "(.{0,400}\n|\n){0,20}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_text_is_cut_to_whole_lines_within_its_caps(
+            text in any_text(),
+            lines in 0_usize..40,
+            bytes in 0_usize..3000,
+        ) {
+            let caps = Caps { lines, bytes };
+            let capped = cap_text(&text, caps, "more");
+            let original: Vec<&str> = text.split_inclusive('\n').collect();
+            prop_assert_eq!(capped.total_lines, original.len());
+            prop_assert_eq!(capped.is_cut, original.len() > lines || text.len() > bytes);
+            if !capped.is_cut {
+                prop_assert_eq!(&capped.text, &text);
+                return Ok(());
+            }
+            // The note itself needs one line and a hundred bytes.
+            if lines >= 1 && bytes >= 120 {
+                prop_assert!(capped.text.len() <= bytes);
+                prop_assert!(capped.text.split_inclusive('\n').count() <= lines);
+            }
+            let found: Vec<&str> = capped.text.split_inclusive('\n').collect();
+            let is_note = |line: &str| line.starts_with('[') && line.trim_end().ends_with("; more]");
+            let note = (0..found.len()).find(|&at| {
+                is_note(found[at]) && found.len() - at - 1 <= capped.shown_lines
+            });
+            let note = note.expect("a cut is always said");
+            let tail = &found[note + 1..];
+            prop_assert!(original.ends_with(tail));
+            let is_piece = found[note].contains("bytes of line 1");
+            if is_piece {
+                prop_assert_eq!(capped.shown_lines, tail.len());
+                if let [piece] = &found[..note] {
+                    prop_assert!(original[0].starts_with(piece.trim_end_matches('\n')));
+                }
+            } else {
+                prop_assert!(original.starts_with(&found[..note]));
+                prop_assert_eq!(capped.shown_lines, note + tail.len());
+                let all = format!("[{} of {} lines shown", capped.shown_lines, original.len());
+                prop_assert!(found[note].starts_with(&all));
+            }
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! What a call knows of itself: its run, its place among the calls, its token
 //! and deadline, its events, and the way back into the dispatch.
 
+mod open;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::registry::HoldState;
-use crate::{
-    Call, CallId, Dispatch, Event, EventKind, EventSink, Hold, Outcome, Run, ToolError, ToolOutput,
-};
+pub use open::{CallDispatch, OpenCall};
+
+use crate::{Call, CallId, Dispatch, Event, EventKind, EventSink, Hold, Outcome, Run, ToolError};
 
 /// Kept of the output of a call, for the case that it ends without a result.
 const TAIL_BYTES: usize = 32 * 1024;
@@ -412,96 +413,5 @@ impl fmt::Debug for CallContext {
             .field("call_id", self.call_id())
             .field("parents", &self.parents())
             .finish_non_exhaustive()
-    }
-}
-
-/// A call that runs; it ends when this is finished or dropped.
-///
-/// The registry opens one per call. A harness with a registry of its own opens
-/// one around each call of a tool, so that re-entry, events and cancellation
-/// end with the call.
-#[derive(Debug)]
-pub struct OpenCall {
-    context: CallContext,
-}
-
-impl OpenCall {
-    /// Opens `call` in `run`, and emits `started` to the run's sink; re-entry
-    /// goes to `dispatch`.
-    #[must_use]
-    pub fn open(run: &Arc<Run>, call: &Call, dispatch: Arc<dyn Dispatch>) -> Self {
-        Self::open_with(run, call, run.events().cloned(), dispatch)
-    }
-
-    pub(crate) fn open_with(
-        run: &Arc<Run>,
-        call: &Call,
-        events: Option<Arc<dyn EventSink>>,
-        dispatch: Arc<dyn Dispatch>,
-    ) -> Self {
-        let context = CallContext::new(run, call, events, Some(dispatch));
-        context.emit(EventKind::Started {
-            tool: call.name().to_owned(),
-            args: call.args().clone(),
-        });
-        Self { context }
-    }
-
-    /// Returns the context to hand to the tool.
-    #[must_use]
-    pub fn context(&self) -> &CallContext {
-        &self.context
-    }
-
-    /// Ends the call with its result.
-    pub fn finish(self, result: &Result<ToolOutput, ToolError>) {
-        self.context.finish(match result {
-            Ok(_) => Outcome::Succeeded,
-            Err(error) => Outcome::Failed(error.kind),
-        });
-    }
-}
-
-impl Drop for OpenCall {
-    fn drop(&mut self) {
-        // Does nothing after `finish`.
-        self.context.finish(Outcome::Dropped);
-    }
-}
-
-/// The way back into the dispatch for one running call.
-#[derive(Debug, Clone)]
-pub struct CallDispatch {
-    context: CallContext,
-}
-
-impl CallDispatch {
-    /// Calls a tool, nested in this call.
-    ///
-    /// # Errors
-    /// Those of the tool and the dispatch; `Conflict` after the call has ended.
-    pub async fn dispatch(&self, name: &str, args: Value) -> Result<ToolOutput, ToolError> {
-        self.dispatch_call(Call::new(name, args)).await
-    }
-}
-
-#[async_trait]
-impl Dispatch for CallDispatch {
-    async fn dispatch_call(&self, call: Call) -> Result<ToolOutput, ToolError> {
-        let dispatch = self
-            .context
-            .state
-            .dispatch
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let Some(dispatch) = dispatch else {
-            return Err(
-                ToolError::conflict(format!("cannot call `{}`", call.name()))
-                    .why("no call is running")
-                    .next("call tools only while the call that does so runs"),
-            );
-        };
-        dispatch.dispatch_call(call.nested_in(&self.context)).await
     }
 }

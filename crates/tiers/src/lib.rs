@@ -61,6 +61,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may fail"))]
+
 mod arguments;
 mod cap;
 mod context;

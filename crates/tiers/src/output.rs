@@ -194,20 +194,22 @@ impl ToolOutput {
             .rest
             .as_deref()
             .unwrap_or("ask for less at once to see the rest");
-        let texts = || {
-            joined.iter().filter_map(|part| match part {
-                Content::Text(text) => Some(text),
+        let sizes: Vec<Caps> = joined
+            .iter()
+            .filter_map(|part| match part {
+                Content::Text(text) => Some(Caps {
+                    lines: line_count(text),
+                    bytes: text.len(),
+                }),
                 Content::Image { .. } => None,
             })
-        };
-        let lines = fair_shares(texts().map(|text| line_count(text)).collect(), caps.lines);
-        let bytes = fair_shares(texts().map(String::len).collect(), caps.bytes);
-        let mut shares = lines.into_iter().zip(bytes);
+            .collect();
+        let mut shares = fair_shares(&sizes, caps).into_iter();
         for part in &mut joined {
             if let Content::Text(text) = part
-                && let Some((lines, bytes)) = shares.next()
+                && let Some(share) = shares.next()
             {
-                *text = cap_text(text, Caps { lines, bytes }, rest).text;
+                *text = cap_text(text, share, rest).text;
             }
         }
         self.content = joined;
@@ -218,8 +220,38 @@ fn line_count(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 
+/// Splits `caps` among texts of these sizes; what is left over goes to those
+/// that have to be cut, whose note needs room of both kinds.
+fn fair_shares(sizes: &[Caps], caps: Caps) -> Vec<Caps> {
+    let lines = even_shares(sizes.iter().map(|size| size.lines).collect(), caps.lines);
+    let bytes = even_shares(sizes.iter().map(|size| size.bytes).collect(), caps.bytes);
+    let left = Caps {
+        lines: caps.lines - lines.iter().sum::<usize>(),
+        bytes: caps.bytes - bytes.iter().sum::<usize>(),
+    };
+    let shares = lines
+        .into_iter()
+        .zip(bytes)
+        .map(|(lines, bytes)| Caps { lines, bytes });
+    let is_cut = |size: &Caps, share: &Caps| size.lines > share.lines || size.bytes > share.bytes;
+    let mut shares: Vec<Caps> = shares.collect();
+    let cut = sizes
+        .iter()
+        .zip(&shares)
+        .filter(|(size, share)| is_cut(size, share))
+        .count()
+        .max(1);
+    for (size, share) in sizes.iter().zip(&mut shares) {
+        if is_cut(size, share) {
+            share.lines += left.lines / cut;
+            share.bytes += left.bytes / cut;
+        }
+    }
+    shares
+}
+
 /// Splits `budget`: what is smaller than an even share leaves the others more.
-fn fair_shares(sizes: Vec<usize>, budget: usize) -> Vec<usize> {
+fn even_shares(sizes: Vec<usize>, budget: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&at| sizes.get(at).copied().unwrap_or(0));
     let mut shares = vec![0; sizes.len()];
@@ -233,4 +265,132 @@ fn fair_shares(sizes: Vec<usize>, budget: usize) -> Vec<usize> {
         }
     }
     shares
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn image(size: usize) -> Content {
+        Content::Image {
+            media_type: "image/png".to_owned(),
+            data: vec![7; size],
+        }
+    }
+
+    fn text(text: &str) -> Content {
+        Content::Text(text.to_owned())
+    }
+
+    #[test]
+    fn content_is_never_empty() {
+        let nothing = vec![text("(no output)")];
+        assert_eq!(ToolOutput::text("").content, nothing);
+        assert_eq!(ToolOutput::new(vec![]).content, nothing);
+        let mut emptied = ToolOutput::text("a");
+        emptied.content = vec![text(" \n")];
+        emptied.cap(&Limits::default());
+        assert_eq!(emptied.content, nothing);
+    }
+
+    #[test]
+    fn images_over_the_limits_are_named() {
+        let limits = Limits {
+            images: 2,
+            image_bytes: 10,
+            ..Limits::default()
+        };
+        let mut output = ToolOutput::new(vec![image(10), image(11), image(1)]);
+        output.cap(&limits);
+        assert_eq!(
+            output.content,
+            [
+                image(10),
+                text(
+                    "[image 2 of 3 left out: image/png of 11 bytes, the most is 10; make it smaller]"
+                ),
+                text("[image 3 of 3 left out: 2 are shown; produce fewer at once]"),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_tools_own_hint_says_how_to_get_the_rest() {
+        let mut limits = Limits::default();
+        limits.output.lines = 3;
+        let mut output = ToolOutput::text("1\n2\n3\n4\n").with_rest("narrow `path`");
+        output.cap(&limits);
+        assert_eq!(
+            output.content,
+            [text(
+                "1\n[2 of 4 lines shown, 2 left out here; narrow `path`]\n4\n"
+            )]
+        );
+    }
+
+    #[test]
+    fn texts_around_an_image_share_the_cap() {
+        let mut limits = Limits::default();
+        limits.output.lines = 6;
+        let mut output = ToolOutput::new(vec![text("a\nb\nc\nd\ne\nf\n"), image(1), text("z")]);
+        output.cap(&limits);
+        assert_eq!(
+            output.content,
+            [
+                text(
+                    "a\nb\n[4 of 6 lines shown, 2 left out here; ask for less at once to see the rest]\ne\nf\n"
+                ),
+                image(1),
+                text("z"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_output_survives_json() {
+        let output = ToolOutput::new(vec![text("a"), image(3)])
+            .with_details(json!({ "version": 1 }))
+            .with_touched(vec!["src/a.rs".to_owned()]);
+        let wire = serde_json::to_value(&output).unwrap();
+        assert_eq!(
+            wire,
+            json!({
+                "content": [
+                    { "type": "text", "text": "a" },
+                    { "type": "image", "media_type": "image/png", "data": "BwcH" },
+                ],
+                "details": { "version": 1 },
+                "touched": ["src/a.rs"],
+            })
+        );
+        assert_eq!(serde_json::from_value::<ToolOutput>(wire).unwrap(), output);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_content_fits_its_caps(
+            parts in prop::collection::vec(
+                prop_oneof![any::<String>().prop_map(Content::Text), (0_usize..9).prop_map(image),
+                    "(.{0,60}\n){0,90}".prop_map(Content::Text)],
+                0..8,
+            ),
+        ) {
+            let limits = Limits { output: Caps { lines: 60, bytes: 4_000 }, ..Limits::default() };
+            let mut output = ToolOutput::text("x");
+            output.content = parts;
+            output.cap(&limits);
+            prop_assert!(!output.content.is_empty());
+            let texts: Vec<&str> = output.content.iter().filter_map(|part| match part {
+                Content::Text(text) => Some(text.as_str()),
+                Content::Image { .. } => None,
+            }).collect();
+            prop_assert!(texts.iter().map(|text| text.len()).sum::<usize>() <= 4_000);
+            prop_assert!(texts.iter().map(|text| line_count(text)).sum::<usize>() <= 60);
+        }
+    }
 }

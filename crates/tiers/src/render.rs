@@ -222,3 +222,6 @@ fn images(content: &[Content]) -> impl Iterator<Item = (&str, &[u8])> {
         Content::Image { media_type, data } => Some((media_type.as_str(), data.as_slice())),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -252,3 +252,6 @@ fn join(path: &str, name: &str) -> String {
         format!("{path}.{name}")
     }
 }
+
+#[cfg(test)]
+mod tests;

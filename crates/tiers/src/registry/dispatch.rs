@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,103 +15,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::admission::admit;
+use super::panics::catch;
 use crate::{
-    Approver, CallContext, CallId, Ceiling, Content, ErrorKind, EventSink, GateRequest, Guardrail,
-    OpenCall, RegistryBuilder, Run, TimeLimit, Tool, ToolError, ToolOutput, ToolSpec, Withheld,
-    arguments, gate, nearest,
+    Approver, Call, CallContext, Ceiling, Content, Dispatch, ErrorKind, EventSink, GateRequest,
+    Guardrail, Hold, OpenCall, RegistryBuilder, Run, TimeLimit, Tool, ToolError, ToolOutput,
+    ToolSpec, Withheld, arguments, gate, nearest,
 };
-
-/// One call to make.
-#[derive(Debug, Clone)]
-pub struct Call {
-    name: String,
-    args: Value,
-    id: CallId,
-    token: Option<CancellationToken>,
-    timeout: Option<Duration>,
-    parent: Option<CallContext>,
-}
-
-impl Call {
-    /// Builds a call of the tool `name` with a fresh id.
-    pub fn new(name: impl Into<String>, args: Value) -> Self {
-        Self {
-            name: name.into(),
-            args,
-            id: CallId::fresh(),
-            token: None,
-            timeout: None,
-            parent: None,
-        }
-    }
-
-    /// Sets the id, for example the one the model's provider gave it.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<CallId>) -> Self {
-        self.id = id.into();
-        self
-    }
-
-    /// Adds a token that cancels this call, besides the run's and the parent's.
-    #[must_use]
-    pub fn with_token(mut self, token: CancellationToken) -> Self {
-        self.token = Some(token);
-        self
-    }
-
-    /// Limits the whole call, waiting for approval and admission included.
-    #[must_use]
-    pub fn within(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// Nests the call in the one that `parent` belongs to.
-    #[must_use]
-    pub fn nested_in(mut self, parent: &CallContext) -> Self {
-        self.parent = Some(parent.clone());
-        self
-    }
-
-    /// Returns the name of the tool.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the arguments.
-    #[must_use]
-    pub fn args(&self) -> &Value {
-        &self.args
-    }
-
-    /// Returns the id.
-    #[must_use]
-    pub fn id(&self) -> &CallId {
-        &self.id
-    }
-
-    /// Returns the call this one is nested in.
-    #[must_use]
-    pub fn parent(&self) -> Option<&CallContext> {
-        self.parent.as_ref()
-    }
-}
-
-/// Port: runs a tool by name. [`Registry`] is one; a harness with a registry of
-/// its own implements it instead.
-#[async_trait]
-pub trait Dispatch: Send + Sync {
-    /// Runs one call.
-    ///
-    /// # Errors
-    /// Those of the tool, and `UnknownTool`, `InvalidInput`, `Denied`,
-    /// `Conflict`, `Timeout`, `Cancelled` of the dispatch itself.
-    ///
-    /// # Cancel
-    /// Dropping the future drops the call.
-    async fn dispatch_call(&self, call: Call) -> Result<ToolOutput, ToolError>;
-}
 
 /// The tools of one run that its ceiling admits; immutable and cheap to clone.
 #[derive(Clone)]
@@ -256,7 +164,8 @@ impl Inner {
             stop = stopped() => return Err(stop_error(stop, context, started.elapsed(), Phase::Waiting)),
             prepared = self.prepare(tool, &call, context) => prepared?,
         };
-        let (hold, limit) = prepared;
+        // Dropped after the call's future: the resource is busy while that cleans up.
+        let (_hold, limit) = prepared;
         let limit = match limit {
             TimeLimit::Default => Instant::now().checked_add(self.run.limits().call_timeout),
             TimeLimit::Of(limit) => Instant::now().checked_add(limit),
@@ -274,21 +183,21 @@ impl Inner {
             biased;
             result = &mut running => result,
             stop = self.stopped(context, token.clone(), deadline) => {
+                let after = began.elapsed();
                 context.token().cancel();
                 let result = self.within_grace(running, context).await;
                 match result {
                     // It had done its work all the same, or says itself how it ended.
                     Some(Ok(Err(error))) if error.kind == ErrorKind::Cancelled && stop == Stop::Deadline => {
-                        let mut late = stop_error(stop, context, began.elapsed(), Phase::Running);
+                        let mut late = stop_error(stop, context, after, Phase::Running);
                         late.partial = error.partial;
                         Ok(Err(late))
                     }
                     Some(result) => result,
-                    None => Ok(Err(stop_error(stop, context, began.elapsed(), Phase::Running))),
+                    None => Ok(Err(stop_error(stop, context, after, Phase::Running))),
                 }
             }
         };
-        drop(hold);
         result.unwrap_or_else(|fault| Err(fault_of_ours(context, &fault)))
     }
 
@@ -298,7 +207,7 @@ impl Inner {
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &CallContext,
-    ) -> Result<(Option<crate::Hold>, TimeLimit), ToolError> {
+    ) -> Result<(Option<Hold>, TimeLimit), ToolError> {
         let spec = tool.spec();
         arguments::check(spec, &call.args)?;
         tool.check_arguments(&call.args)?;
@@ -363,7 +272,7 @@ impl Inner {
     /// anew after it.
     async fn within_grace<F: Future>(
         &self,
-        mut running: std::pin::Pin<&mut F>,
+        mut running: Pin<&mut F>,
         context: &CallContext,
     ) -> Option<F::Output> {
         loop {
@@ -466,26 +375,6 @@ fn log(error: &ToolError) {
         cause = error.source();
     }
     tracing::debug!(kind = ?error.kind, %error, ?causes, "call failed");
-}
-
-/// Turns a panic into its message.
-async fn catch<F: Future>(future: F) -> Result<F::Output, String> {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).map_or_else(
-            |panic| std::task::Poll::Ready(Err(message(&*panic))),
-            |poll| poll.map(Ok),
-        )
-    })
-    .await
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned())
 }
 
 /// A name from outside may be anything; the message shows its beginning.

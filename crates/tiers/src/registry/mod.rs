@@ -2,11 +2,14 @@
 
 mod admission;
 mod builder;
+mod call;
 mod dispatch;
+mod panics;
 mod withheld;
 
 pub(crate) use admission::HoldState;
 pub use admission::{Admission, Group, Hold};
 pub use builder::{BuildError, RegistryBuilder};
-pub use dispatch::{Call, Dispatch, Registry};
+pub use call::{Call, Dispatch};
+pub use dispatch::Registry;
 pub use withheld::{Absence, Withheld};
