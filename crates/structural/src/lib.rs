@@ -1,3 +1,28 @@
 //! Structural search: code found by shape, not by text.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod error;
+mod grammar;
 pub mod languages;
+mod matcher;
+mod near;
+mod pattern;
+mod plan;
+mod program;
+mod scan;
+mod search;
+mod tool;
+mod tree;
+mod walk;
+
+pub use error::Error;
+pub use grammar::{CompiledGrammars, Grammar, GrammarSource};
+pub use near::NearMiss;
+pub use pattern::{Attempt, MAX_PATTERN_BYTES, MAX_VARIABLES, Pattern, PatternError, Variable};
+pub use scan::{MAX_FILE_BYTES, Position, SkipReason};
+pub use search::{FileMatch, SearchError, search_text};
+pub use tool::{
+    AstGrep, AstGrepDetails, AstGrepInput, CaptureDetails, DEFAULT_MAX_RESULTS, MatchDetails,
+    RangeDetails, ReadingDetails, SkippedFile,
+};

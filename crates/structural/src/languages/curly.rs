@@ -856,6 +856,11 @@ const RUST: Language = Language {
 
 #[cfg(feature = "lang-solidity")]
 const SOLIDITY: Language = Language {
+    holes: &[
+        super::HoleForm::Upper,
+        super::HoleForm::Lower,
+        super::HoleForm::Quoted,
+    ],
     aliases: &["sol"],
     extensions: &["sol"],
     contexts: &[

@@ -45,6 +45,9 @@ pub struct Language {
     /// as the block of a Python `def`: a fragment with an empty one is
     /// incomplete, and its context does not accept it.
     pub never_empty: &'static [&'static str],
+    /// Kinds that one `$NAME` does not stand for, since a person sees more than
+    /// one thing: `E as e` in Python is not `$E`.
+    pub never_one: &'static [&'static str],
     /// Keywords that the grammar takes for names where no keyword fits. A
     /// context that reads the first leaf of a fragment so does not accept it.
     pub reserved: &'static [Reserved],
@@ -104,6 +107,7 @@ impl Language {
             dropped: &[],
             literal_name_kinds: &[],
             never_empty: &[],
+            never_one: &[],
             reserved: &[],
             holes: &[HoleForm::Upper, HoleForm::Lower],
             fillers: &[],

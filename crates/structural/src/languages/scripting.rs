@@ -273,6 +273,7 @@ const PYTHON: Language = Language {
         kinds: &["constrained_type", "keyword_pattern", "splat_type"],
         when: &["assignment", "list_splat", "dictionary_splat", "pair"],
     }],
+    never_one: &["as_pattern"],
     never_empty: &["block"],
     literal_name_kinds: &[
         "keyword_argument",

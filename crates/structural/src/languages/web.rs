@@ -5,7 +5,7 @@
     reason = "which rungs and helpers are used depends on the grammars compiled in"
 )]
 
-use super::HoleForm::{Lower, Upper};
+use super::HoleForm::{Lower, Quoted, Upper};
 use super::Rung::{
     Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
     Pair, Parameter, Pattern, Statement, Type,
@@ -89,6 +89,7 @@ const HTML: Language = Language {
 
 #[cfg(feature = "lang-javascript")]
 const JAVASCRIPT: Language = Language {
+    holes: &[Upper, Lower, Quoted],
     aliases: &["js", "jsx", "node", "nodejs", "ecmascript"],
     extensions: &["cjs", "es6", "js", "jsx", "mjs"],
     basenames: &["Jakefile"],
@@ -227,6 +228,7 @@ macro_rules! typescript_contexts {
 
 #[cfg(feature = "lang-typescript")]
 const TYPESCRIPT: Language = Language {
+    holes: &[Upper, Lower, Quoted],
     aliases: &["ts"],
     extensions: &["cts", "mts", "ts"],
     shebangs: &["deno", "ts-node", "tsx"],
@@ -281,6 +283,7 @@ const TYPESCRIPT: Language = Language {
 
 #[cfg(feature = "lang-tsx")]
 const TSX: Language = Language {
+    holes: &[Upper, Lower, Quoted],
     aliases: &["typescriptreact"],
     extensions: &["tsx"],
     contexts: typescript_contexts![

@@ -1,0 +1,791 @@
+//! Turns the tree of an accepted fragment into a program.
+
+use tree_sitter::Tree;
+
+use super::lex::{Dollar, DollarForm, PlainReason};
+use super::scaffold::{Kept, Stand, Written, is_run};
+use super::{Attempt, Variable};
+use crate::grammar::Grammar;
+use crate::languages::{Context, Rung};
+use crate::program::{Class, Literal, Op, Optional, Program, RunAfter, Token};
+use crate::tree::FlatTree;
+
+/// The deepest pattern accepted, in nested nodes.
+const MAX_DEPTH: usize = 200;
+
+/// One way to read a pattern.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) program: Program,
+    pub(super) root_name: String,
+    /// Whether the first thing in it is a metavariable.
+    pub(super) begins_with_hole: bool,
+    /// Names of the root, and of what is in it when that is all of it.
+    names: Vec<String>,
+    /// Metavariables that turned out to be plain text in this reading.
+    pub(super) plain_holes: Vec<String>,
+}
+
+impl Reading {
+    pub(super) fn is_any_of(&self, kinds: &[&str]) -> bool {
+        self.names.iter().any(|n| kinds.contains(&n.as_str()))
+    }
+}
+
+/// Why a context did not accept a fragment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It does not parse.
+    Fault { at: usize, cost: usize },
+    /// It parses, but not as something whole.
+    NotWhole { at: usize },
+    /// A metavariable (by number) is in a string, comment or the like.
+    InText(usize),
+    /// A metavariable (by number) is part of a token.
+    HoleInToken(usize),
+    /// A `$name` where the language has none.
+    BadDollar(usize),
+    /// Nothing but metavariables.
+    OnlyHoles,
+    /// The context is for other kinds of fragments.
+    NotMeant,
+    /// Nested too deeply.
+    TooDeep,
+}
+
+impl Refusal {
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Fault { cost, .. } => *cost,
+            _ => usize::MAX,
+        }
+    }
+
+    pub(super) fn into_attempt(self, rung: Rung, text: &str) -> Attempt {
+        let (at, why) = match self {
+            Self::Fault { at, .. } => (at, "does not parse"),
+            Self::NotWhole { at } => (at, "is not one whole piece of code"),
+            Self::NotMeant => (0, "is something else"),
+            _ => (0, "does not parse"),
+        };
+        let mut at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = text.get(..at).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
+        let rest = text.get(at..).unwrap_or_default();
+        let near: String = rest
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(20)
+            .collect();
+        Attempt {
+            rung,
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+            near,
+            why,
+        }
+    }
+}
+
+impl Program {
+    /// Returns whether two programs do the same, whatever they were read as.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.ops == other.ops
+            && self.is_sequence == other.is_sequence
+            && self.parent == other.parent
+    }
+}
+
+struct Builder<'a> {
+    grammar: &'a Grammar,
+    tree: &'a FlatTree,
+    kept: &'a Kept,
+    written: &'a Written,
+    /// Per metavariable of the reading: the node it stands for, its `$` number.
+    holes: Vec<(u32, usize)>,
+    dollars: &'a [Dollar],
+    variables: &'a [Variable],
+    ops: Vec<Op>,
+    places: Vec<u32>,
+    literals: Vec<Literal>,
+}
+
+pub(super) fn build(
+    grammar: &Grammar,
+    tree: &Tree,
+    written: &Written,
+    dollars: &[Dollar],
+    stands: &[Stand],
+    variables: &[Variable],
+    context: Context,
+) -> Result<Reading, Refusal> {
+    let flat = FlatTree::whole(tree);
+    check_text(grammar, &flat, written, dollars, stands)?;
+    let Some(kept) = Kept::mark(grammar, &flat, written) else {
+        return Err(Refusal::NotWhole { at: 0 });
+    };
+    check_language(grammar, &flat, &kept, written)?;
+    let root = find_root(grammar, &flat, &kept, context)?;
+    if !context.takes(spanning(grammar, &flat, &kept, &root).into_iter()) {
+        return Err(Refusal::NotMeant);
+    }
+    let mut holes = Vec::new();
+    for (number, stand) in stands.iter().enumerate() {
+        if matches!(stand, Stand::Filler(_)) {
+            holes.push((
+                find_hole(
+                    grammar,
+                    &flat,
+                    &kept,
+                    written,
+                    (number, dollars.get(number).is_some_and(is_run)),
+                    &root,
+                )?,
+                number,
+            ));
+        }
+    }
+    let mut builder = Builder {
+        grammar,
+        tree: &flat,
+        kept: &kept,
+        written,
+        holes,
+        dollars,
+        variables,
+        ops: Vec::new(),
+        places: Vec::new(),
+        literals: Vec::new(),
+    };
+    let (top, is_sequence, parent): (Vec<u32>, bool, Option<u16>) = match &root {
+        Root::Node(node) => (vec![*node], false, None),
+        Root::Siblings { parent, children } => {
+            let kind = flat.node(*parent).kind;
+            (
+                children.clone(),
+                true,
+                Some(kind).filter(|k| !grammar.is_list(*k)),
+            )
+        }
+    };
+    // Runs at the ends of a sequence would bind nothing.
+    let top: Vec<u32> = {
+        let is_run_node = |n: &u32| {
+            builder
+                .hole_at(*n)
+                .is_some_and(|d| dollars.get(d).is_some_and(is_run))
+        };
+        let from = top
+            .iter()
+            .position(|n| !is_run_node(n))
+            .unwrap_or(top.len());
+        let to = top
+            .iter()
+            .rposition(|n| !is_run_node(n))
+            .map_or(from, |n| n + 1);
+        top.get(from..to).unwrap_or_default().to_vec()
+    };
+    let has_code = top
+        .iter()
+        .any(|n| grammar.kind(flat.node(*n).kind).named && builder.hole_at(*n).is_none())
+        || (!is_sequence && !top.is_empty() && builder.hole_at(top[0]).is_none());
+    if !has_code {
+        return Err(if builder.holes.is_empty() {
+            Refusal::NotWhole { at: 0 }
+        } else {
+            Refusal::OnlyHoles
+        });
+    }
+    builder.children(&top, 0, true)?;
+    builder.push(Op::Done, written.fragment.end);
+    let first = top
+        .first()
+        .filter(|n| builder.hole_at(**n).is_none())
+        .map(|n| flat.node(*n).kind);
+    let mut names: Vec<String> = Vec::new();
+    if let Root::Node(mut node) = root {
+        names.push(grammar.kind_name(flat.node(node).kind).to_owned());
+        loop {
+            let named: Vec<u32> = flat
+                .children(node)
+                .filter(|c| grammar.kind(flat.node(*c).kind).named && kept.range(*c).is_some())
+                .collect();
+            let [only] = named.as_slice() else { break };
+            if names.len() == 4 {
+                break;
+            }
+            names.push(grammar.kind_name(flat.node(*only).kind).to_owned());
+            node = *only;
+        }
+    } else {
+        names.extend(
+            top.iter()
+                .filter(|n| grammar.kind(flat.node(**n).kind).named)
+                .map(|n| grammar.kind_name(flat.node(*n).kind).to_owned()),
+        );
+    }
+    let plain_holes = dollars
+        .iter()
+        .zip(stands)
+        .filter(|(d, s)| matches!(d.form, DollarForm::Hole(..)) && !matches!(s, Stand::Filler(_)))
+        .map(|(d, _)| dollar_text(d))
+        .collect();
+    let mut literals = builder.literals;
+    literals.sort_by_key(|l| std::cmp::Reverse(l.text.len()));
+    literals.dedup();
+    let (ops, places) = (builder.ops, builder.places);
+    let begins_with_hole = ops
+        .iter()
+        .find(|op| !matches!(op, Op::Enter { .. }))
+        .is_some_and(|op| matches!(op, Op::Hole { .. } | Op::Run { .. }));
+    let depends = depends(&ops);
+    let root_name = if is_sequence {
+        "sequence".to_owned()
+    } else {
+        names.first().cloned().unwrap_or_default()
+    };
+    Ok(Reading {
+        program: Program {
+            ops,
+            places,
+            rung: context.rung,
+            first,
+            is_sequence,
+            parent,
+            literals,
+            depends,
+        },
+        root_name,
+        begins_with_hole,
+        names,
+        plain_holes,
+    })
+}
+
+fn dollar_text(dollar: &Dollar) -> String {
+    match &dollar.form {
+        DollarForm::Hole(super::HoleKind::One, name) => format!("${name}"),
+        DollarForm::Hole(super::HoleKind::Run, name) => format!("$$${name}"),
+        _ => String::new(),
+    }
+}
+
+enum Root {
+    Node(u32),
+    Siblings { parent: u32, children: Vec<u32> },
+}
+
+/// Finds the smallest node, or the siblings, that the fragment is.
+fn find_root(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    kept: &Kept,
+    context: Context,
+) -> Result<Root, Refusal> {
+    let mut at = 0;
+    if kept.range(at).is_none() {
+        return Err(Refusal::NotWhole { at: 0 });
+    }
+    loop {
+        let inside: Vec<u32> = tree
+            .children(at)
+            .filter(|c| kept.range(*c).is_some())
+            .collect();
+        match inside.as_slice() {
+            [] => break,
+            [only] if grammar.kind(tree.node(*only).kind).named => at = *only,
+            _ => break,
+        }
+    }
+    let children: Vec<u32> = tree
+        .children(at)
+        .filter(|c| kept.range(*c).is_some())
+        .collect();
+    let kinds = || children.iter().map(|c| grammar.kind(tree.node(*c).kind));
+    let is_list = grammar.is_list(tree.node(at).kind);
+    // A bare row of statements is no node of its own, whatever holds it.
+    let is_bare_row =
+        is_list && kinds().any(|k| k.named) && kinds().all(|k| k.named || k.terminator);
+    if !kept.reaches_out(at) && !is_bare_row {
+        return Ok(Root::Node(at));
+    }
+    let fits = is_list || !context.kinds.is_empty();
+    if !fits || children.is_empty() || children.iter().any(|c| kept.reaches_out(*c)) {
+        return Err(Refusal::NotWhole { at: 0 });
+    }
+    Ok(Root::Siblings {
+        parent: at,
+        children,
+    })
+}
+
+/// Returns the kinds that span the whole fragment: see [`Context::takes`].
+fn spanning<'g>(grammar: &'g Grammar, tree: &FlatTree, kept: &Kept, root: &Root) -> Vec<&'g str> {
+    let name = |n: u32| grammar.kind_name(tree.node(n).kind);
+    match root {
+        Root::Siblings { children, .. } => children.first().map(|c| name(*c)).into_iter().collect(),
+        Root::Node(node) => {
+            let range = kept.range(*node);
+            let mut names: Vec<&str> = chain(tree, *node)
+                .take_while(|n| kept.range(*n) == range)
+                .map(name)
+                .collect();
+            let mut at = *node;
+            loop {
+                let mut named = tree
+                    .children(at)
+                    .filter(|c| grammar.kind(tree.node(*c).kind).named && kept.range(*c).is_some());
+                let (Some(only), None) = (named.next(), named.next()) else {
+                    return names;
+                };
+                names.push(name(only));
+                at = only;
+            }
+        }
+    }
+}
+
+/// Refuses what only the grammar lets through: keywords as names, empty blocks.
+fn check_language(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    kept: &Kept,
+    written: &Written,
+) -> Result<(), Refusal> {
+    let language = grammar.language();
+    let leaves = || (0..tree.nodes().len() as u32).filter(|n| tree.is_leaf(*n));
+    // The first word, and one right behind a metavariable: `$$$BODY break;`.
+    let mut may_be_keyword = true;
+    for leaf in leaves().filter(|n| kept.range(*n).is_some()) {
+        let node = tree.node(leaf);
+        let text = written.text.get(tree.range(leaf)).unwrap_or_default();
+        let kind = grammar.kind_name(node.kind);
+        if may_be_keyword
+            && language
+                .reserved
+                .iter()
+                .any(|r| r.kinds.contains(&kind) && r.words.contains(&text))
+        {
+            return Err(Refusal::Fault {
+                at: written.to_pattern(node.start as usize),
+                cost: 1,
+            });
+        }
+        may_be_keyword = written.stands.iter().any(|s| {
+            s.sentinel.start == node.start as usize && s.sentinel.end == node.end as usize
+        });
+    }
+    if language.never_empty.is_empty() {
+        return Ok(());
+    }
+    for index in 0..tree.nodes().len() as u32 {
+        let node = tree.node(index);
+        let is_inside = node.start as usize >= written.fragment.start
+            && node.end as usize <= written.fragment.end;
+        if is_inside
+            && tree.is_leaf(index)
+            && language.never_empty.contains(&grammar.kind_name(node.kind))
+        {
+            return Err(Refusal::NotWhole {
+                at: written.to_pattern(node.start as usize),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses metavariables and `$` where they are text or part of a token.
+fn check_text(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    written: &Written,
+    dollars: &[Dollar],
+    stands: &[Stand],
+) -> Result<(), Refusal> {
+    for (number, (dollar, stand)) in dollars.iter().zip(stands).enumerate() {
+        let Some(place) = written.stands.get(number) else {
+            continue;
+        };
+        let around = smallest_around(tree, place.sentinel.start as u32, place.sentinel.end as u32);
+        let node = tree.node(around);
+        let is_text = chain(tree, around)
+            .take_while(|n| {
+                let n = tree.node(*n);
+                (n.start, n.end) == (node.start, node.end)
+            })
+            .any(|n| grammar.kind(tree.node(n).kind).textual);
+        match stand {
+            Stand::Filler(_) if place.is_quoted => {}
+            Stand::Filler(_) => {
+                let whole = node.start as usize == place.sentinel.start
+                    && node.end as usize == place.sentinel.end
+                    || node.start as usize >= place.span.start
+                        && node.end as usize <= place.span.end;
+                if is_text || (!whole && in_text(grammar, tree, around)) {
+                    return Err(Refusal::InText(number));
+                }
+                if !whole {
+                    return Err(Refusal::HoleInToken(number));
+                }
+            }
+            Stand::Unescaped if is_text || in_text(grammar, tree, around) => {
+                return Err(Refusal::InText(number));
+            }
+            Stand::Unescaped => {}
+            Stand::Plain => {
+                let DollarForm::Plain(reason) = &dollar.form else {
+                    continue;
+                };
+                let text = is_text || in_text(grammar, tree, around);
+                if text || *reason == PlainReason::Bare {
+                    continue;
+                }
+                let refused = grammar.language().refused_dollar_kinds;
+                let in_tokens =
+                    chain(tree, around).any(|n| grammar.kind(tree.node(n).kind).token_run);
+                let is_refused = !in_tokens
+                    && chain(tree, around)
+                        .take(3)
+                        .any(|n| refused.contains(&grammar.kind_name(tree.node(n).kind)));
+                if is_refused || *reason == PlainReason::TwoDollars {
+                    return Err(Refusal::BadDollar(number));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a node is a text token, or the text between the parts of one.
+fn in_text(grammar: &Grammar, tree: &FlatTree, index: u32) -> bool {
+    let kind = grammar.kind(tree.node(index).kind);
+    kind.textual
+        || (tree.is_leaf(index) && is_running_text(grammar.kind_name(tree.node(index).kind)))
+}
+
+/// Kinds that hold running text: a metavariable is one only when it is all of it.
+fn is_running_text(name: &str) -> bool {
+    name.contains("text")
+        || name.contains("content")
+        || name.contains("fragment")
+        || name.contains("inline")
+}
+
+fn chain(tree: &FlatTree, from: u32) -> impl Iterator<Item = u32> {
+    let mut next = Some(from);
+    std::iter::from_fn(move || {
+        let at = next?;
+        let parent = tree.node(at).parent;
+        next = (parent != at).then_some(parent);
+        Some(at)
+    })
+}
+
+fn smallest_around(tree: &FlatTree, start: u32, end: u32) -> u32 {
+    let mut at = 0;
+    while let Some(inner) = tree.children(at).find(|c| {
+        let node = tree.node(*c);
+        node.start <= start && end <= node.end && node.start < node.end
+    }) {
+        at = inner;
+    }
+    at
+}
+
+/// Finds the node a metavariable stands for.
+fn find_hole(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    kept: &Kept,
+    written: &Written,
+    (number, is_a_run): (usize, bool),
+    root: &Root,
+) -> Result<u32, Refusal> {
+    let Some(place) = written.stands.get(number) else {
+        return Err(Refusal::HoleInToken(number));
+    };
+    let core = (place.core.start as u32, place.core.end as u32);
+    let lowest = (0..tree.nodes().len() as u32)
+        .rev()
+        .find(|n| {
+            kept.range(*n) == Some(core)
+                && !kept.reaches_out(*n)
+                && grammar.kind(tree.node(*n).kind).named
+        })
+        .or_else(|| {
+            (0..tree.nodes().len() as u32)
+                .rev()
+                .find(|n| kept.range(*n) == Some(core))
+        });
+    let Some(mut at) = lowest else {
+        return Err(Refusal::HoleInToken(number));
+    };
+    loop {
+        let is_top = match root {
+            Root::Node(node) => at == *node,
+            Root::Siblings { children, .. } => children.contains(&at),
+        };
+        let parent = tree.node(at).parent;
+        let kind = tree.node(parent).kind;
+        if is_top
+            || parent == at
+            || kept.range(parent) != Some(core)
+            || grammar.is_list(kind)
+            || grammar.kind(kind).token_run
+            || (!is_a_run
+                && grammar.is_named_by(kind, tree.node(at).field)
+                && !is_item_in_brackets(grammar, tree, kept, parent))
+        {
+            return Ok(at);
+        }
+        at = parent;
+    }
+}
+
+/// Whether a node is an item of a list in brackets: `(int x)`.
+fn is_item_in_brackets(grammar: &Grammar, tree: &FlatTree, kept: &Kept, index: u32) -> bool {
+    let list = tree.node(index).parent;
+    let opens = tree
+        .children(list)
+        .find(|c| kept.range(*c).is_some())
+        .is_some_and(|first| {
+            matches!(
+                grammar.kind_name(tree.node(first).kind),
+                "(" | "[" | "{" | "<"
+            )
+        });
+    opens && grammar.is_list(tree.node(list).kind)
+}
+
+impl Builder<'_> {
+    fn push(&mut self, op: Op, place: usize) {
+        self.ops.push(op);
+        self.places.push(self.written.to_pattern(place) as u32);
+    }
+
+    fn hole_at(&self, node: u32) -> Option<usize> {
+        self.holes.iter().find(|(n, _)| *n == node).map(|(_, d)| *d)
+    }
+
+    fn has_hole_inside(&self, node: u32) -> bool {
+        let next = self.tree.node(node).next;
+        self.holes.iter().any(|(n, _)| (node..next).contains(n))
+    }
+
+    fn variable(&self, dollar: usize) -> Option<u8> {
+        let DollarForm::Hole(_, name) = &self.dollars.get(dollar)?.form else {
+            return None;
+        };
+        let at = self.variables.iter().position(|v| v.name == *name)?;
+        u8::try_from(at).ok()
+    }
+
+    /// Writes the steps for a row of siblings.
+    fn children(&mut self, nodes: &[u32], depth: usize, is_top: bool) -> Result<(), Refusal> {
+        for (at, node) in nodes.iter().enumerate() {
+            let is_run_at = |other: Option<&u32>| {
+                other
+                    .and_then(|n| self.hole_at(*n))
+                    .and_then(|d| self.dollars.get(d))
+                    .is_some_and(is_run)
+            };
+            let before_run = is_run_at(nodes.get(at + 1));
+            let separator_after = nodes
+                .get(at + 1)
+                .is_some_and(|n| self.grammar.kind(self.tree.node(*n).kind).separator);
+            self.node(*node, depth, is_top, before_run, separator_after)?;
+        }
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        index: u32,
+        depth: usize,
+        is_top: bool,
+        before_run: bool,
+        separator_after: bool,
+    ) -> Result<(), Refusal> {
+        if depth > MAX_DEPTH {
+            return Err(Refusal::TooDeep);
+        }
+        let node = *self.tree.node(index);
+        let kind = self.grammar.kind(node.kind);
+        let field = if is_top || !kind.named { 0 } else { node.field };
+        let start = node.start as usize;
+        if let Some(dollar) = self.hole_at(index) {
+            let variable = self.variable(dollar);
+            let op = if self.dollars.get(dollar).is_some_and(is_run) {
+                let after = if separator_after {
+                    RunAfter::Separator
+                } else {
+                    RunAfter::Other
+                };
+                Op::Run { variable, after }
+            } else {
+                let parent = self.tree.node(node.parent).kind;
+                Op::Hole {
+                    variable,
+                    field,
+                    in_token_run: self.grammar.kind(parent).token_run,
+                }
+            };
+            self.push(op, start);
+            return Ok(());
+        }
+        let has_hole = self.has_hole_inside(index);
+        let inside: Vec<u32> = self
+            .tree
+            .children(index)
+            .filter(|c| {
+                self.kept.range(*c).is_some()
+                    || (self.tree.node(*c).flags.is_extra() && self.in_fragment(*c))
+            })
+            .filter(|c| !self.kept.is_dropped(*c))
+            .collect();
+        if inside.is_empty() || (kind.textual && !has_hole) {
+            self.token(index, field, before_run);
+            return Ok(());
+        }
+        let enter = self.ops.len();
+        self.push(
+            Op::Enter {
+                kind: node.kind,
+                field,
+                optional: None,
+            },
+            start,
+        );
+        self.children(&inside, depth + 1, false)?;
+        let gap = gap(
+            &self.written.text,
+            self.clipped(index),
+            inside.iter().map(|c| self.clipped(*c)),
+        );
+        self.push(Op::Leave { gap }, self.clipped(index).1);
+        let behind = self.ops.len();
+        if let [only] = inside.as_slice()
+            && let Some(dollar) = self.hole_at(*only)
+            && self.dollars.get(dollar).is_some_and(is_run)
+            && !kind.token_run
+            && depth > 0
+        {
+            let optional = Some(Optional {
+                behind: behind as u16,
+                variable: self.variable(dollar),
+            });
+            if let Some(op) = self.ops.get_mut(enter) {
+                *op = Op::Enter {
+                    kind: node.kind,
+                    field,
+                    optional,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a node lies in the fragment.
+    fn in_fragment(&self, index: u32) -> bool {
+        let range = self.tree.range(index);
+        range.start >= self.written.fragment.start && range.end <= self.written.fragment.end
+    }
+
+    /// The bytes of a node that belong to the fragment.
+    fn clipped(&self, index: u32) -> (usize, usize) {
+        let range = self.tree.range(index);
+        match self.kept.range(index) {
+            Some((_, end)) if range.end > self.written.fragment.end => (range.start, end as usize),
+            _ => (range.start, range.end),
+        }
+    }
+
+    fn token(&mut self, index: u32, field: u16, before_run: bool) {
+        let node = *self.tree.node(index);
+        let kind = self.grammar.kind(node.kind);
+        let (start, end) = self.clipped(index);
+        let text = self.written.text.get(start..end).unwrap_or_default();
+        let class = match kind {
+            k if k.separator => Class::Separator,
+            k if k.terminator => Class::Terminator,
+            k if k.closer => Class::Closer,
+            _ => Class::Plain,
+        };
+        self.note_literal(text, kind.named, kind.textual, class);
+        self.push(
+            Op::Token(Token {
+                kind: node.kind,
+                field,
+                text: text.as_bytes().into(),
+                class,
+                is_extra: node.flags.is_extra(),
+                is_named: kind.named,
+                before_run: before_run && class == Class::Separator,
+            }),
+            start,
+        );
+    }
+
+    /// Notes a text that must occur byte for byte in every match.
+    fn note_literal(&mut self, text: &str, is_named: bool, is_textual: bool, class: Class) {
+        let language = self.grammar.language();
+        let is_word =
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if class != Class::Plain || text.contains(['\n', '\r']) {
+            return;
+        }
+        let fits = if is_named {
+            !language.ignores_case || is_textual || language.id == "php"
+        } else {
+            is_word && !language.ignores_case
+        };
+        if fits && text.len() > 1 && !text.contains(char::is_whitespace) {
+            let starts_alone = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            self.literals.push(Literal {
+                text: text.as_bytes().into(),
+                is_word: is_word && starts_alone && language.whole_words && !is_textual,
+            });
+        }
+    }
+}
+
+/// Returns the text of a node that no child covers, without white space.
+fn gap(
+    text: &str,
+    whole: (usize, usize),
+    children: impl Iterator<Item = (usize, usize)>,
+) -> Box<[u8]> {
+    let mut gap = Vec::new();
+    let mut at = whole.0;
+    for (start, end) in children {
+        crate::matcher::push_gap(&mut gap, text.as_bytes().get(at..start).unwrap_or_default());
+        at = at.max(end);
+    }
+    crate::matcher::push_gap(
+        &mut gap,
+        text.as_bytes().get(at..whole.1).unwrap_or_default(),
+    );
+    gap.into()
+}
+
+/// For each step, whether a later step compares with something bound before it.
+fn depends(ops: &[Op]) -> Vec<bool> {
+    let bound = |op: &Op| match op {
+        Op::Hole { variable, .. } | Op::Run { variable, .. } => *variable,
+        Op::Enter { optional, .. } => optional.and_then(|o| o.variable),
+        _ => None,
+    };
+    (0..ops.len())
+        .map(|at| {
+            ops[at..]
+                .iter()
+                .filter_map(bound)
+                .any(|v| ops[..at].iter().filter_map(bound).any(|b| b == v))
+        })
+        .collect()
+}

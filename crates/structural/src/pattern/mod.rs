@@ -1,0 +1,548 @@
+//! Compiles the text of a pattern into programs, one for each way to read it.
+
+mod build;
+mod lex;
+mod scaffold;
+
+use std::fmt;
+
+use tree_sitter::Parser;
+
+use crate::grammar::Grammar;
+use crate::languages::{Context, Language, Rung};
+use crate::program::Program;
+use build::Refusal;
+use lex::{Dollar, DollarForm, HoleKind, PlainReason};
+use scaffold::Stand;
+
+/// The longest pattern accepted, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
+
+/// The most distinct metavariables in one pattern.
+pub const MAX_VARIABLES: usize = 64;
+
+/// A pattern compiled for one language.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    variables: Vec<Variable>,
+    programs: Vec<Program>,
+    root_names: Vec<String>,
+    plain_dollars: Vec<String>,
+}
+
+/// A metavariable of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Variable {
+    /// The name, without `$`.
+    pub name: String,
+    /// Whether it stands for a run of siblings (`$$$NAME`).
+    pub is_run: bool,
+}
+
+impl Pattern {
+    /// Compiles `text` for the language of `grammar`.
+    ///
+    /// # Errors
+    /// [`PatternError`] when the metavariables are wrong or no context accepts the text.
+    pub fn compile(text: &str, grammar: &Grammar) -> Result<Self, PatternError> {
+        compile(text, grammar)
+    }
+
+    /// Returns the text of the pattern.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the named metavariables, in order of first use.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Returns how the text was read: the rung of the ladder and the kind of node.
+    pub fn readings(&self) -> impl Iterator<Item = (Rung, &str)> {
+        self.programs
+            .iter()
+            .map(|p| p.rung)
+            .zip(self.root_names.iter().map(String::as_str))
+    }
+
+    /// Returns the pieces of the pattern that begin with `$` and are taken as plain text.
+    #[must_use]
+    pub fn plain_dollars(&self) -> &[String] {
+        &self.plain_dollars
+    }
+
+    pub(crate) fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+}
+
+/// Why a pattern was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// Nothing in it.
+    Empty,
+    /// Larger than [`MAX_PATTERN_BYTES`], too deep, or with too many metavariables.
+    TooLarge(&'static str),
+    /// Nothing but metavariables.
+    OnlyMetavariables,
+    /// A metavariable that is none.
+    BadMetavariable {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+        /// What to write.
+        next: String,
+    },
+    /// One name used for one node and for a run.
+    MixedUse(String),
+    /// No context accepts the text.
+    Unparsable(Vec<Attempt>),
+}
+
+/// One context that did not accept a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// What it was read as.
+    pub rung: Rung,
+    /// Line in the pattern, from 1.
+    pub line: usize,
+    /// Column in the pattern, in characters, from 1.
+    pub column: usize,
+    /// What stands there.
+    pub near: String,
+    /// How it failed.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Statement => "statement",
+            Self::Expression => "expression",
+            Self::Member => "class member",
+            Self::Declaration => "declaration",
+            Self::Pair => "pair",
+            Self::Argument => "argument",
+            Self::Parameter => "parameter",
+            Self::Type => "type",
+            Self::Pattern => "match pattern",
+            Self::Arm => "match arm",
+            Self::Field => "field",
+            Self::Attribute => "attribute",
+            Self::Decorator => "decorator",
+            Self::Import => "import",
+            Self::Clause => "clause",
+        })
+    }
+}
+
+/// The state of one compilation.
+struct Compiler<'a> {
+    text: &'a str,
+    grammar: &'a Grammar,
+    parser: Parser,
+    fillers: Vec<scaffold::Filler>,
+    sentinel: String,
+}
+
+fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err(PatternError::Empty);
+    }
+    if text.len() > MAX_PATTERN_BYTES {
+        return Err(PatternError::TooLarge("it is longer than 16 KiB"));
+    }
+    let normal = text.replace("\r\n", "\n");
+    let text = dedent(&normal);
+    let dollars = lex::dollars(&text);
+    let variables = variables(&dollars)?;
+    if only_holes(&text, &dollars) {
+        return Err(PatternError::OnlyMetavariables);
+    }
+    let mut parser = Parser::new();
+    if parser.set_language(grammar.parser_language()).is_err() {
+        return Err(PatternError::TooLarge("its grammar does not load"));
+    }
+    let mut compiler = Compiler {
+        text: &text,
+        grammar,
+        parser,
+        fillers: scaffold::fillers(grammar),
+        sentinel: scaffold::sentinel(&text),
+    };
+    let mut readings: Vec<build::Reading> = Vec::new();
+    let mut attempts: Vec<(Rung, Refusal)> = Vec::new();
+    for context in grammar.language().contexts {
+        match compiler.read(&dollars, &variables, *context) {
+            Ok(reading) => {
+                let known = readings.iter().any(|r| r.program.is_same(&reading.program));
+                if !known {
+                    readings.push(reading);
+                }
+            }
+            Err(refusal) => attempts.push((context.rung, refusal)),
+        }
+    }
+    drop_readings(&mut readings, grammar.language());
+    if readings.is_empty() {
+        return Err(refused(&text, &dollars, attempts));
+    }
+    let mut plain_dollars: Vec<String> = Vec::new();
+    for dollar in dollars
+        .iter()
+        .filter(|d| !matches!(d.form, DollarForm::Hole(..)))
+    {
+        let piece = text.get(dollar.span.clone()).unwrap_or_default();
+        if piece.len() > 1 {
+            plain_dollars.push(piece.to_owned());
+        }
+    }
+    for name in readings.iter().flat_map(|r| &r.plain_holes) {
+        if !plain_dollars.contains(name) {
+            plain_dollars.push(name.clone());
+        }
+    }
+    let root_names = readings.iter().map(|r| r.root_name.clone()).collect();
+    let programs = readings.into_iter().map(|r| r.program).collect();
+    Ok(Pattern {
+        text,
+        variables,
+        programs,
+        root_names,
+        plain_dollars,
+    })
+}
+
+/// Takes away the white space that all lines but the first begin with, where
+/// the first line begins with it too.
+fn dedent(text: &str) -> String {
+    let text = text.trim_matches('\n');
+    let first: &str = text.lines().next().unwrap_or_default();
+    let indent = first
+        .get(..first.len() - first.trim_start().len())
+        .unwrap_or_default();
+    if indent.is_empty() {
+        return text.trim_end().to_owned();
+    }
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.strip_prefix(indent).unwrap_or(line))
+        .collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+fn variables(dollars: &[Dollar]) -> Result<Vec<Variable>, PatternError> {
+    let mut found: Vec<Variable> = Vec::new();
+    for dollar in dollars {
+        let DollarForm::Hole(kind, name) = &dollar.form else {
+            continue;
+        };
+        if name.is_empty() {
+            continue;
+        }
+        let is_run = *kind == HoleKind::Run;
+        match found.iter().find(|v| v.name == *name) {
+            Some(known) if known.is_run != is_run => {
+                return Err(PatternError::MixedUse(name.clone()));
+            }
+            Some(_) => {}
+            None => found.push(Variable {
+                name: name.clone(),
+                is_run,
+            }),
+        }
+    }
+    if found.len() > MAX_VARIABLES {
+        return Err(PatternError::TooLarge("it has more than 64 metavariables"));
+    }
+    Ok(found)
+}
+
+/// Whether nothing is left of the pattern without its metavariables.
+fn only_holes(text: &str, dollars: &[Dollar]) -> bool {
+    let mut at = 0;
+    let mut rest = String::new();
+    for dollar in dollars
+        .iter()
+        .filter(|d| matches!(d.form, DollarForm::Hole(..)))
+    {
+        rest.push_str(text.get(at..dollar.span.start).unwrap_or_default());
+        at = dollar.span.end;
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    at > 0 && rest.chars().all(|c| c.is_whitespace() || c == ';')
+}
+
+/// Removes the readings that nobody means.
+fn drop_readings(readings: &mut Vec<build::Reading>, language: &Language) {
+    for rule in language.dropped {
+        if readings.iter().any(|r| r.is_any_of(rule.when)) {
+            readings.retain(|r| r.is_any_of(rule.when) || !r.is_any_of(rule.kinds));
+        }
+    }
+    let is_meant =
+        |r: &build::Reading| !r.begins_with_hole || !r.is_any_of(language.literal_name_kinds);
+    if readings.iter().any(is_meant) {
+        readings.retain(is_meant);
+    }
+}
+
+/// Turns the refusals of all contexts into one error.
+fn refused(text: &str, dollars: &[Dollar], attempts: Vec<(Rung, Refusal)>) -> PatternError {
+    let bad = dollars.iter().find_map(|dollar| {
+        let DollarForm::Plain(reason) = &dollar.form else { return None };
+        let piece = text.get(dollar.span.clone()).unwrap_or_default().to_owned();
+        let upper = piece.trim_start_matches('$').to_ascii_uppercase();
+        let name = if upper.starts_with(|c: char| c.is_ascii_uppercase()) { upper } else { "X".to_owned() };
+        match reason {
+            PlainReason::BadName => Some(PatternError::BadMetavariable {
+                text: piece,
+                why: "names of metavariables are upper case letters, digits and `_`, and begin with a letter",
+                next: format!("write `${name}` for one node or `$$${name}` for a run of nodes"),
+            }),
+            PlainReason::TwoDollars => Some(PatternError::BadMetavariable {
+                text: piece,
+                why: "two `$` mean nothing",
+                next: format!("write `${name}` for one node or `$$${name}` for a run of nodes"),
+            }),
+            PlainReason::Glued => Some(PatternError::BadMetavariable {
+                text: piece,
+                why: "it is glued to other text, and a metavariable stands for a whole node",
+                next: "let the metavariable stand for the whole name, and say the rest in words".to_owned(),
+            }),
+            PlainReason::Bare => None,
+        }
+    });
+    if let Some(bad) = bad {
+        return bad;
+    }
+    let inside = attempts.iter().find_map(|(_, r)| match r {
+        Refusal::HoleInToken(dollar) => dollars.get(*dollar),
+        _ => None,
+    });
+    if let Some(dollar) = inside
+        && attempts
+            .iter()
+            .all(|(_, r)| matches!(r, Refusal::HoleInToken(_) | Refusal::Fault { .. }))
+    {
+        let piece = text.get(dollar.span.clone()).unwrap_or_default().to_owned();
+        return PatternError::BadMetavariable {
+            text: piece,
+            why: "it is part of a larger token, and a metavariable stands for a whole node",
+            next: "let the metavariable stand for the whole token".to_owned(),
+        };
+    }
+    if attempts
+        .iter()
+        .any(|(_, r)| matches!(r, Refusal::OnlyHoles))
+    {
+        return PatternError::OnlyMetavariables;
+    }
+    if attempts.iter().any(|(_, r)| matches!(r, Refusal::TooDeep)) {
+        return PatternError::TooLarge("it is nested too deeply");
+    }
+    let mut listed: Vec<Attempt> = Vec::new();
+    for (rung, refusal) in attempts {
+        let attempt = refusal.into_attempt(rung, text);
+        match listed.iter_mut().find(|a| a.rung == rung) {
+            // Of several contexts of one rung, the one that got furthest says most.
+            Some(known) if (known.line, known.column) < (attempt.line, attempt.column) => {
+                *known = attempt;
+            }
+            Some(_) => {}
+            None => listed.push(attempt),
+        }
+    }
+    PatternError::Unparsable(listed)
+}
+
+impl Compiler<'_> {
+    /// Reads the pattern in one context.
+    fn read(
+        &mut self,
+        dollars: &[Dollar],
+        variables: &[Variable],
+        context: Context,
+    ) -> Result<build::Reading, Refusal> {
+        let mut stands: Vec<Stand> = dollars
+            .iter()
+            .map(|d| match d.form {
+                DollarForm::Hole(..) => Stand::Filler(0),
+                DollarForm::Escaped => Stand::Unescaped,
+                DollarForm::Plain(_) => Stand::Plain,
+            })
+            .collect();
+        let mut glued = None;
+        // Each round turns at least one metavariable into plain text.
+        for _ in 0..=dollars.len() {
+            self.choose_fillers(dollars, &mut stands, context)?;
+            let written = scaffold::write(
+                self.text,
+                dollars,
+                &stands,
+                &self.fillers,
+                &self.sentinel,
+                context,
+            );
+            let Some(tree) = scaffold::parse(&mut self.parser, &written.text) else {
+                return Err(Refusal::TooDeep);
+            };
+            match build::build(
+                self.grammar,
+                &tree,
+                &written,
+                dollars,
+                &stands,
+                variables,
+                context,
+            ) {
+                Err(Refusal::InText(which)) => {
+                    let escaped = matches!(stands.get(which), Some(Stand::Unescaped));
+                    if let Some(stand) = stands.get_mut(which) {
+                        *stand = Stand::Plain;
+                    }
+                    if !escaped {
+                        reset(&mut stands);
+                    }
+                }
+                Err(Refusal::HoleInToken(which)) => {
+                    glued = glued.or(Some(which));
+                    if let Some(stand) = stands.get_mut(which) {
+                        *stand = Stand::Plain;
+                    }
+                    reset(&mut stands);
+                }
+                Err(other) => return Err(glued.map_or(other, Refusal::HoleInToken)),
+                Ok(reading) => return Ok(reading),
+            }
+        }
+        Err(Refusal::TooDeep)
+    }
+
+    /// Finds stand-ins with which the text parses.
+    fn choose_fillers(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &mut [Stand],
+        context: Context,
+    ) -> Result<(), Refusal> {
+        let mut best = match self.cost(dollars, stands, context) {
+            Ok(()) => return Ok(()),
+            Err(refusal) => refusal,
+        };
+        let holes: Vec<usize> = stands
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| matches!(s, Stand::Filler(_)))
+            .map(|(i, _)| i)
+            .collect();
+        if self.try_plain_forms(dollars, stands, &holes, context) {
+            return Ok(());
+        }
+        // Each is improved in turn, which is enough since stand-ins rarely interact.
+        for _round in 0..2 {
+            for &hole in &holes {
+                let before = stands.get(hole).copied();
+                let mut chosen = before;
+                let is_alone = dollars
+                    .get(hole)
+                    .is_some_and(|d| scaffold::is_alone(self.grammar, self.text, d));
+                for filler in 0..self.fillers.len() {
+                    if !is_alone && self.fillers.get(filler).is_some_and(|f| f.needs_slot) {
+                        continue;
+                    }
+                    let Some(slot) = stands.get_mut(hole) else {
+                        continue;
+                    };
+                    *slot = Stand::Filler(filler);
+                    match self.cost(dollars, stands, context) {
+                        Ok(()) => return Ok(()),
+                        Err(refusal) => {
+                            if refusal.cost() < best.cost() {
+                                best = refusal;
+                                chosen = Some(Stand::Filler(filler));
+                            }
+                        }
+                    }
+                }
+                if let (Some(slot), Some(chosen)) = (stands.get_mut(hole), chosen) {
+                    *slot = chosen;
+                }
+            }
+        }
+        Err(best)
+    }
+
+    /// Tries the plain forms of a few metavariables in every combination.
+    fn try_plain_forms(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &mut [Stand],
+        holes: &[usize],
+        context: Context,
+    ) -> bool {
+        const MAX_COMBINATIONS: usize = 27;
+        let forms = self.fillers.iter().filter(|f| !f.needs_slot).count();
+        let combinations = u32::try_from(holes.len())
+            .ok()
+            .and_then(|n| forms.checked_pow(n));
+        let Some(combinations) = combinations.filter(|n| *n <= MAX_COMBINATIONS) else {
+            return false;
+        };
+        let before = stands.to_vec();
+        for mut combination in 1..combinations {
+            for &hole in holes {
+                if let Some(slot) = stands.get_mut(hole) {
+                    *slot = Stand::Filler(combination % forms);
+                }
+                combination /= forms;
+            }
+            if self.cost(dollars, stands, context).is_ok() {
+                return true;
+            }
+        }
+        stands.copy_from_slice(&before);
+        false
+    }
+
+    fn cost(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &[Stand],
+        context: Context,
+    ) -> Result<(), Refusal> {
+        let written = scaffold::write(
+            self.text,
+            dollars,
+            stands,
+            &self.fillers,
+            &self.sentinel,
+            context,
+        );
+        let Some(tree) = scaffold::parse(&mut self.parser, &written.text) else {
+            return Err(Refusal::TooDeep);
+        };
+        match scaffold::fault(&tree) {
+            None => Ok(()),
+            Some(fault) => Err(Refusal::Fault {
+                at: written.to_pattern(fault.at),
+                cost: fault.cost,
+            }),
+        }
+    }
+}
+
+fn reset(stands: &mut [Stand]) {
+    for stand in stands.iter_mut().filter(|s| matches!(s, Stand::Filler(_))) {
+        *stand = Stand::Filler(0);
+    }
+}

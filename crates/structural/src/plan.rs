@@ -1,0 +1,152 @@
+//! Decides which files and which nodes are worth a look.
+
+use memchr::memmem::{Finder, FinderBuilder, Prefilter};
+
+use crate::grammar::Grammar;
+use crate::pattern::Pattern;
+use crate::program::{Literal, Op};
+
+/// A pattern made ready for many files of one language.
+pub(crate) struct Plan {
+    /// Distinct literals of all programs, longest first.
+    literals: Vec<(Literal, Finder<'static>)>,
+    /// Per program, which literals it needs.
+    needs: Vec<Vec<usize>>,
+    /// Per node kind, the programs that may begin there.
+    by_kind: Vec<Vec<u16>>,
+    /// Programs that begin with a metavariable.
+    anywhere: Vec<u16>,
+    /// Per node kind, whether fields of its children are compared.
+    wants_fields: Vec<bool>,
+}
+
+impl Plan {
+    pub(crate) fn new(pattern: &Pattern, grammar: &Grammar) -> Self {
+        let kinds = grammar.parser_language().node_kind_count();
+        let mut plan = Self {
+            literals: Vec::new(),
+            needs: Vec::new(),
+            by_kind: vec![Vec::new(); kinds],
+            anywhere: Vec::new(),
+            wants_fields: vec![false; kinds],
+        };
+        let mut all: Vec<&Literal> = pattern
+            .programs()
+            .iter()
+            .flat_map(|p| &p.literals)
+            .collect();
+        all.sort_by(|a, b| {
+            b.text
+                .len()
+                .cmp(&a.text.len())
+                .then_with(|| a.text.cmp(&b.text))
+        });
+        all.dedup();
+        for literal in all {
+            let finder = FinderBuilder::new()
+                .prefilter(Prefilter::Auto)
+                .build_forward(&literal.text);
+            plan.literals.push((literal.clone(), finder.into_owned()));
+        }
+        for (number, program) in pattern.programs().iter().enumerate() {
+            let number = number as u16;
+            plan.needs.push(
+                (0..plan.literals.len())
+                    .filter(|i| program.literals.contains(&plan.literals[*i].0))
+                    .collect(),
+            );
+            match program.first {
+                Some(kind) => {
+                    if let Some(slot) = plan.by_kind.get_mut(usize::from(kind)) {
+                        slot.push(number);
+                    }
+                }
+                None => plan.anywhere.push(number),
+            }
+            for op in &program.ops {
+                if let Op::Enter { kind, .. } = op
+                    && let Some(slot) = plan.wants_fields.get_mut(usize::from(*kind))
+                {
+                    *slot = true;
+                }
+            }
+        }
+        plan
+    }
+
+    /// Returns the programs whose literals all occur in `text`.
+    pub(crate) fn admits(&self, text: &[u8]) -> Admitted {
+        let mut found: Vec<Option<bool>> = vec![None; self.literals.len()];
+        let mut programs = vec![false; self.needs.len()];
+        for (number, needs) in self.needs.iter().enumerate() {
+            programs[number] = needs
+                .iter()
+                .all(|i| *found[*i].get_or_insert_with(|| occurs(&self.literals[*i], text)));
+        }
+        Admitted { programs }
+    }
+
+    /// Returns the texts that are searched for, longest first.
+    pub(crate) fn literal_texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.literals.iter().map(|l| &*l.0.text)
+    }
+
+    pub(crate) fn has_literals(&self) -> bool {
+        !self.literals.is_empty()
+    }
+
+    /// Admits every program, as if no literal were known.
+    pub(crate) fn admit_all(&self) -> Admitted {
+        Admitted {
+            programs: vec![true; self.needs.len()],
+        }
+    }
+
+    pub(crate) fn starting_at(&self, kind: u16) -> &[u16] {
+        self.by_kind
+            .get(usize::from(kind))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn starting_anywhere(&self) -> &[u16] {
+        &self.anywhere
+    }
+
+    pub(crate) fn wants_fields(&self, kind: u16) -> bool {
+        self.wants_fields.get(usize::from(kind)) == Some(&true)
+    }
+}
+
+/// The programs that a file is worth parsing for.
+pub(crate) struct Admitted {
+    programs: Vec<bool>,
+}
+
+impl Admitted {
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.programs.contains(&true)
+    }
+
+    pub(crate) fn has(&self, program: u16) -> bool {
+        self.programs.get(usize::from(program)) == Some(&true)
+    }
+}
+
+fn occurs((literal, finder): &(Literal, Finder<'static>), text: &[u8]) -> bool {
+    if !literal.is_word {
+        return finder.find(text).is_some();
+    }
+    let is_word = |at: Option<usize>| {
+        at.and_then(|i| text.get(i))
+            .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    };
+    let mut from = 0;
+    while let Some(found) = text.get(from..).and_then(|rest| finder.find(rest)) {
+        let at = from + found;
+        if !is_word(at.checked_sub(1)) && !is_word(Some(at + literal.text.len())) {
+            return true;
+        }
+        from = at + 1;
+    }
+    false
+}

@@ -1,0 +1,406 @@
+//! Searches many files on all cores, with results that do not depend on how
+//! many there are.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::grammar::Grammar;
+use crate::pattern::Pattern;
+use crate::plan::Plan;
+use crate::search::{FileMatch, FileSearch, SearchError};
+use crate::walk::{Candidate, is_header};
+
+/// The largest file that is searched, in bytes.
+pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A zero byte within this many first bytes makes a file binary.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// Files each thread must have to be worth starting.
+const FILES_PER_THREAD: usize = 16;
+
+/// A pattern compiled for one language, with all that files of it need.
+pub(crate) struct Job {
+    pub(crate) grammar: Arc<Grammar>,
+    pub(crate) pattern: Pattern,
+    pub(crate) plan: Plan,
+}
+
+impl Job {
+    pub(crate) fn new(grammar: Arc<Grammar>, pattern: Pattern) -> Self {
+        let plan = Plan::new(&pattern, &grammar);
+        Self {
+            grammar,
+            pattern,
+            plan,
+        }
+    }
+}
+
+/// How a scan is done.
+pub(crate) struct Scan<'a> {
+    pub(crate) files: &'a [Candidate],
+    /// By language id.
+    pub(crate) jobs: &'a BTreeMap<&'static str, Job>,
+    /// The scan stops once more matches than this are known.
+    pub(crate) limit: usize,
+    pub(crate) threads: usize,
+    pub(crate) use_prefilter: bool,
+    pub(crate) is_stopped: &'a (dyn Fn() -> bool + Sync),
+    /// Told the numbers of files done and matches found.
+    pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// Why a file was not searched.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Larger than [`MAX_FILE_BYTES`].
+    TooLarge,
+    /// Has a zero byte near its start.
+    Binary,
+    /// Not UTF-8.
+    NotUtf8,
+    /// Could not be read.
+    Unreadable,
+}
+
+/// A match with its place in the file as people count.
+#[derive(Debug, Clone)]
+pub(crate) struct Hit {
+    pub(crate) found: FileMatch,
+    pub(crate) start: Position,
+    pub(crate) end: Position,
+    /// The line the match starts on, cut.
+    pub(crate) line: String,
+    /// The text matched, cut.
+    pub(crate) text: String,
+    /// Per metavariable, the text it stands for, cut.
+    pub(crate) captures: Vec<Option<String>>,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// What came of one file.
+#[derive(Debug, Default)]
+pub(crate) struct FileOutcome {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) skipped: Option<(SkipReason, String)>,
+    pub(crate) failed: Option<SearchError>,
+    /// Whether every literal of some reading occurs.
+    pub(crate) has_literals: bool,
+    pub(crate) was_parsed: bool,
+    /// The language it was searched as, where that is not the candidate's.
+    pub(crate) searched_as: Option<&'static str>,
+}
+
+/// What came of a scan: outcomes by file, up to where it stopped.
+pub(crate) struct Scanned {
+    pub(crate) outcomes: Vec<FileOutcome>,
+    /// Whether every file was looked at.
+    pub(crate) is_complete: bool,
+}
+
+/// State that the threads share.
+struct Shared {
+    outcomes: Vec<Option<FileOutcome>>,
+    /// Files `..settled` are done, and hold `matches` matches.
+    settled: usize,
+    matches: usize,
+}
+
+impl Scan<'_> {
+    /// Searches the files; the result is the same for every number of threads.
+    pub(crate) fn run(&self) -> Scanned {
+        let next = AtomicUsize::new(0);
+        let is_full = AtomicBool::new(false);
+        let shared = Mutex::new(Shared {
+            outcomes: (0..self.files.len()).map(|_| None).collect(),
+            settled: 0,
+            matches: 0,
+        });
+        let threads = self
+            .threads
+            .clamp(1, self.files.len().div_ceil(FILES_PER_THREAD).max(1));
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| self.work(&next, &is_full, &shared));
+            }
+            self.work(&next, &is_full, &shared);
+        });
+        let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let settled = shared.settled;
+        let is_complete = settled == self.files.len();
+        let outcomes = shared
+            .outcomes
+            .into_iter()
+            .take(settled)
+            .flatten()
+            .collect();
+        Scanned {
+            outcomes,
+            is_complete,
+        }
+    }
+
+    fn work(&self, next: &AtomicUsize, is_full: &AtomicBool, shared: &Mutex<Shared>) {
+        let mut searches: BTreeMap<&'static str, FileSearch<'_>> = BTreeMap::new();
+        let mut buffer = Vec::new();
+        while !is_full.load(Ordering::Relaxed) && !(self.is_stopped)() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.files.get(at) else {
+                return;
+            };
+            let outcome = self.search_file(file, &mut searches, &mut buffer);
+            if outcome.failed == Some(SearchError::Stopped) {
+                return;
+            }
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(slot) = shared.outcomes.get_mut(at) {
+                *slot = Some(outcome);
+            }
+            while shared.matches <= self.limit {
+                let settled = shared.settled;
+                let Some(Some(done)) = shared.outcomes.get(settled) else {
+                    break;
+                };
+                shared.matches += done.hits.len();
+                shared.settled += 1;
+            }
+            if shared.matches > self.limit {
+                is_full.store(true, Ordering::Relaxed);
+            }
+            (self.progress)(shared.settled, shared.matches);
+        }
+    }
+
+    fn search_file<'s>(
+        &'s self,
+        file: &Candidate,
+        searches: &mut BTreeMap<&'static str, FileSearch<'s>>,
+        buffer: &mut Vec<u8>,
+    ) -> FileOutcome {
+        let mut outcome = FileOutcome::default();
+        let text = match read(&file.path, buffer) {
+            Ok(text) => text,
+            Err(skip) => {
+                outcome.skipped = Some(skip);
+                return outcome;
+            }
+        };
+        let Some(job) = self.jobs.get(file.language.id) else {
+            return outcome;
+        };
+        let limit = self.limit.saturating_add(1);
+        let mut result = self.search_as(job, file.language.id, text, limit, searches, &mut outcome);
+        let other = self
+            .jobs
+            .get("cpp")
+            .filter(|_| file.language.id == "c" && is_header(&file.path));
+        if let (Some(other), Some((_, faults))) = (other, &result)
+            && *faults > 0
+            && let Some(again) = self.search_as(other, "cpp", text, limit, searches, &mut outcome)
+            && again.1 < *faults
+        {
+            outcome.searched_as = Some("cpp");
+            result = Some(again);
+        }
+        if let Some((found, _)) = result {
+            outcome.hits = hits(text, found);
+        }
+        outcome
+    }
+
+    fn search_as<'s>(
+        &'s self,
+        job: &'s Job,
+        id: &'static str,
+        text: &str,
+        limit: usize,
+        searches: &mut BTreeMap<&'static str, FileSearch<'s>>,
+        outcome: &mut FileOutcome,
+    ) -> Option<(Vec<FileMatch>, usize)> {
+        let admitted = if self.use_prefilter {
+            job.plan.admits(text.as_bytes())
+        } else {
+            job.plan.admit_all()
+        };
+        if admitted.is_empty() {
+            return None;
+        }
+        outcome.has_literals = job.plan.has_literals();
+        outcome.was_parsed = true;
+        let search = searches
+            .entry(id)
+            .or_insert_with(|| FileSearch::new(&job.grammar, &job.pattern, &job.plan));
+        match search.search(text.as_bytes(), &admitted, limit, || (self.is_stopped)()) {
+            Ok(found) => Some((found, search.faults())),
+            Err(error) => {
+                outcome.failed = Some(error);
+                None
+            }
+        }
+    }
+}
+
+/// Reads a file that is fit to be searched.
+pub(crate) fn read<'b>(
+    path: &Path,
+    buffer: &'b mut Vec<u8>,
+) -> Result<&'b str, (SkipReason, String)> {
+    buffer.clear();
+    let unreadable = |e: io::Error| (SkipReason::Unreadable, e.to_string());
+    let mut file = File::open(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    if size > MAX_FILE_BYTES {
+        return Err((
+            SkipReason::TooLarge,
+            format!("{size} bytes, the limit is {MAX_FILE_BYTES}"),
+        ));
+    }
+    buffer.reserve(size as usize + 1);
+    file.by_ref()
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(buffer)
+        .map_err(unreadable)?;
+    if buffer.len() as u64 > MAX_FILE_BYTES {
+        return Err((SkipReason::TooLarge, format!("over {MAX_FILE_BYTES} bytes")));
+    }
+    let probe = buffer
+        .get(..buffer.len().min(BINARY_PROBE_BYTES))
+        .unwrap_or_default();
+    if memchr::memchr(0, probe).is_some() {
+        return Err((SkipReason::Binary, "has a zero byte".to_owned()));
+    }
+    simdutf8::compat::from_utf8(buffer).map_err(|e| {
+        (
+            SkipReason::NotUtf8,
+            format!("byte {} is not UTF-8", e.valid_up_to()),
+        )
+    })
+}
+
+/// Longest line shown, in characters.
+const MAX_LINE_CHARS: usize = 200;
+/// Longest text of a match kept, in bytes.
+const MAX_TEXT_BYTES: usize = 2_000;
+/// Longest text of a metavariable kept, in bytes.
+const MAX_CAPTURE_BYTES: usize = 200;
+
+fn hits(text: &str, found: Vec<FileMatch>) -> Vec<Hit> {
+    let mut lines = Lines {
+        text,
+        line: 1,
+        line_start: 0,
+    };
+    found
+        .into_iter()
+        .map(|found| {
+            let start = lines.position(found.bytes.start);
+            let line = lines.current();
+            let mut ahead = lines;
+            let end = ahead.position(found.bytes.end);
+            let captures = found
+                .captures
+                .iter()
+                .map(|c| {
+                    c.as_ref()
+                        .map(|c| cut(text.get(c.clone()).unwrap_or_default(), MAX_CAPTURE_BYTES))
+                })
+                .collect();
+            Hit {
+                start,
+                end,
+                line: cut_chars(line, MAX_LINE_CHARS),
+                text: cut(
+                    text.get(found.bytes.clone()).unwrap_or_default(),
+                    MAX_TEXT_BYTES,
+                ),
+                captures,
+                found,
+            }
+        })
+        .collect()
+}
+
+/// Counts lines on the way through a text.
+#[derive(Clone, Copy)]
+struct Lines<'t> {
+    text: &'t str,
+    line: usize,
+    line_start: usize,
+}
+
+impl<'t> Lines<'t> {
+    /// Returns the place of a byte, which moves this to its line.
+    fn position(&mut self, at: usize) -> Position {
+        let bytes = self.text.as_bytes();
+        if at < self.line_start {
+            *self = Self {
+                text: self.text,
+                line: 1,
+                line_start: 0,
+            };
+        }
+        for newline in
+            memchr::memchr_iter(b'\n', bytes.get(self.line_start..at).unwrap_or_default())
+                .map(|n| n + self.line_start)
+                .collect::<Vec<_>>()
+        {
+            self.line += 1;
+            self.line_start = newline + 1;
+        }
+        let before = self.text.get(self.line_start..at).unwrap_or_default();
+        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
+        Position {
+            line: self.line,
+            column: before.chars().count() + 1,
+        }
+    }
+
+    fn current(&self) -> &'t str {
+        let rest = self.text.get(self.line_start..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        rest.get(..end)
+            .unwrap_or_default()
+            .trim_end_matches('\r')
+            .trim_start_matches('\u{feff}')
+    }
+}
+
+/// Cuts a text at a limit of bytes, saying how many were left out.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut end = limit;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!(
+        "{}… ({} more bytes)",
+        text.get(..end).unwrap_or_default(),
+        text.len() - end
+    )
+}
+
+fn cut_chars(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
