@@ -410,6 +410,7 @@ fn a_task_that_dies_with_its_runtime_takes_its_child_along() {
     assert_eq!(exit.unwrap().signal, Some(15));
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_start_that_nobody_waits_for_leaves_nothing_running() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::Duration;
 
 use super::*;
+use crate::process::ChildCommand;
 use crate::{Trust, Workspace};
 
 fn workspace() -> (tempfile::TempDir, Workspace) {
@@ -108,13 +111,12 @@ async fn a_file_that_became_a_link_is_neither_read_nor_replaced() {
 async fn folders_and_special_files_are_refused_without_blocking() {
     let (_folder, workspace) = workspace();
     let files = DiskFiles::new();
-    let pipe = workspace.root().join("pipe");
-    rustix::fs::mkfifoat(
-        rustix::fs::CWD,
-        &pipe,
-        rustix::fs::Mode::from_raw_mode(0o600),
-    )
-    .unwrap();
+    let made = ChildCommand::new(Path::new("/bin/sh"), workspace.root())
+        .args(["-c", "PATH=/usr/bin:/bin mkfifo pipe"])
+        .run(Duration::from_secs(60))
+        .await
+        .unwrap();
+    assert!(made.exit.is_success(), "{}", made.stderr.to_text());
     let _listener = std::os::unix::net::UnixListener::bind(workspace.root().join("sock")).unwrap();
     for (name, found, kind) in [
         ("src", "a directory", FileKind::Directory),
