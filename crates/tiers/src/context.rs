@@ -119,8 +119,10 @@ struct CallState {
     /// Taken when the call ends, so that a context that outlives its call
     /// neither calls anything nor keeps a registry alive.
     dispatch: Mutex<Option<Arc<dyn Dispatch>>>,
-    /// Work that must not be cut in half.
+    /// Work that must not be cut in half, of this call and of those nested in it.
     owned: TaskTracker,
+    /// The same of the calls around this one.
+    owned_above: Vec<TaskTracker>,
 }
 
 #[derive(Default)]
@@ -164,6 +166,7 @@ impl CallContext {
                 stream: Mutex::default(),
                 dispatch: Mutex::new(dispatch),
                 owned: TaskTracker::new(),
+                owned_above: parent.map(CallContext::trackers).unwrap_or_default(),
             }),
         }
     }
@@ -276,11 +279,14 @@ impl CallContext {
             );
         }
         let hold = self.hold();
-        let work = self.state.owned.track_future(async move {
-            // The resource is busy until the work is done.
-            let _hold = hold;
-            work.await
-        });
+        let tracked: Vec<_> = self.trackers().iter().map(TaskTracker::token).collect();
+        let work = async move {
+            let done = work.await;
+            // Until here the resource is busy, and no call around this one gives up.
+            drop(hold);
+            drop(tracked);
+            done
+        };
         self.state.run.tasks().spawn(work).await.map_err(|error| {
             ToolError::internal(format!(
                 "`{}` failed in the middle of its work",
@@ -288,6 +294,11 @@ impl CallContext {
             ))
             .source(error)
         })
+    }
+
+    fn trackers(&self) -> Vec<TaskTracker> {
+        let above = self.state.owned_above.iter();
+        above.chain([&self.state.owned]).cloned().collect()
     }
 
     pub(crate) fn link(&self) -> &Arc<Link> {

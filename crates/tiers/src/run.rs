@@ -38,7 +38,8 @@ pub struct Limits {
     pub call_timeout: Duration,
     /// How long one call may wait for a busy resource; 5 minutes.
     pub admission_wait: Duration,
-    /// How long a cancelled call may take to tell its peer; 2 seconds.
+    /// How long a cancelled call may take to tell its peer; 2 seconds. A nested
+    /// call has half as long as the one around it.
     pub grace: Duration,
     /// The text of one result; 2,000 lines, 50 KiB.
     pub output: Caps,

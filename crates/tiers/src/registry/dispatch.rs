@@ -269,17 +269,20 @@ impl Inner {
     /// Lets a cancelled call tell its peer; none when it had to be dropped.
     ///
     /// Work that must not be cut in half is waited for, and the grace counts
-    /// anew after it.
+    /// anew after it. A nested call has half the grace of the call around it,
+    /// which so gets to report what the nested one had.
     async fn within_grace<F: Future>(
         &self,
         mut running: Pin<&mut F>,
         context: &CallContext,
     ) -> Option<F::Output> {
+        let halvings = u32::try_from(context.depth()).unwrap_or(u32::MAX).min(16);
+        let grace = self.run.limits().grace / (1 << halvings);
         loop {
             tokio::select! {
                 biased;
                 result = &mut running => return Some(result),
-                () = sleep(self.run.limits().grace) => {}
+                () = sleep(grace) => {}
             }
             if !context.has_owned_work() {
                 return None;

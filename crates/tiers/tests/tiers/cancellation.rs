@@ -106,6 +106,29 @@ async fn a_call_that_does_not_listen_is_dropped_after_the_grace() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_call_around_a_deaf_one_still_reports_what_that_had() {
+    let place = Place::new();
+    let run = place.run(Mode::Full);
+    let outer = Fake::new("outer", Tier::Read, |_, context: CallContext| async move {
+        let nested = context
+            .dispatch()
+            .dispatch("deaf", json!({}))
+            .await
+            .unwrap_err();
+        let partial = ToolOutput::text(format!("outer, {}", nested.content().len()));
+        Err(ToolError::cancelled("outer was cancelled").with_partial(partial))
+    });
+    let registry = registry(&run, vec![deaf("deaf"), outer]);
+    let call = tokio::spawn(async move { registry.dispatch("outer", json!({})).await });
+    tokio::task::yield_now().await;
+    let before = Instant::now();
+    run.token().cancel();
+    let error = call.await.unwrap().unwrap_err();
+    assert_eq!(before.elapsed().as_secs(), 1, "half of the grace");
+    assert_eq!(text(error.partial.as_ref().unwrap()), "outer, 3");
+}
+
+#[tokio::test(start_paused = true)]
 async fn cancelling_one_call_leaves_the_others_alone() {
     let place = Place::new();
     let run = place.run(Mode::Full);
