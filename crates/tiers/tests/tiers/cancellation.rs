@@ -303,6 +303,15 @@ fn committer(gate: oneshot::Receiver<()>, begun: &Arc<AtomicBool>, done: &Arc<At
 
 #[tokio::test(start_paused = true)]
 async fn cancellation_acts_before_or_after_a_commit_never_within() {
+    check_commit("commit").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancellation_acts_before_or_after_a_nested_commit_never_within() {
+    check_commit("outer").await;
+}
+
+async fn check_commit(name: &'static str) {
     let place = Place::new();
     let run = place.run(Mode::Full);
     let (open, gate) = oneshot::channel();
@@ -310,8 +319,9 @@ async fn cancellation_acts_before_or_after_a_commit_never_within() {
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicBool::new(false)),
     );
-    let registry = registry(&run, vec![committer(gate, &begun, &done)]);
-    let call = tokio::spawn(async move { registry.dispatch("commit", json!({})).await });
+    let tools = vec![committer(gate, &begun, &done), nesting("outer", "commit")];
+    let registry = registry(&run, tools);
+    let call = tokio::spawn(async move { registry.dispatch(name, json!({})).await });
     while !begun.load(Ordering::SeqCst) {
         tokio::task::yield_now().await;
     }
