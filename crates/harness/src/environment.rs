@@ -68,8 +68,10 @@ impl Environment {
             has_colour: is_terminal && wants_colour,
         };
         let configuration = configuration_folder(variable("XDG_CONFIG_HOME"), variable("HOME"));
+        #[expect(clippy::disallowed_methods, reason = "read once here, and passed on")]
+        let current = std::env::current_dir().context("cannot find the current folder")?;
         Ok(Self {
-            current: std::env::current_dir().context("cannot find the current folder")?,
+            current,
             trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             stdout: stream(std::io::stdout().is_terminal()),

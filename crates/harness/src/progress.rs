@@ -43,21 +43,30 @@ impl Reporter {
 
     /// Shows how far the call is that began `elapsed` ago.
     pub(crate) fn tick(&self, elapsed: Duration, now: Instant) {
+        if let Some(text) = self.due(elapsed, now) {
+            draw(&text);
+        }
+    }
+
+    /// Returns what is to be written now, if anything.
+    fn due(&self, elapsed: Duration, now: Instant) -> Option<String> {
         if elapsed < PATIENCE {
-            return;
+            return None;
         }
         let mut state = self.state();
         let line = line(&state.tool, &state.text, elapsed);
         if self.stderr.is_terminal {
             state.is_drawn = true;
-            draw(&format!("\r\u{1b}[K{}", self.stderr.faint(&line)));
-        } else if state
-            .last_plain
-            .is_none_or(|last| now.duration_since(last) >= PLAIN_INTERVAL)
-        {
-            state.last_plain = Some(now);
-            draw(&format!("{line}\n"));
+            return Some(format!("\r\u{1b}[K{}", self.stderr.faint(&line)));
         }
+        if state
+            .last_plain
+            .is_some_and(|last| now.duration_since(last) < PLAIN_INTERVAL)
+        {
+            return None;
+        }
+        state.last_plain = Some(now);
+        Some(format!("{line}\n"))
     }
 
     /// Erases what is on the terminal, before the result is written.
@@ -119,5 +128,35 @@ mod tests {
         );
         assert_eq!(line("ast_grep", "", seconds), "ast_grep: 3 s");
         assert_eq!(line("a", &"x".repeat(200), seconds).chars().count(), 78);
+    }
+
+    #[test]
+    fn plain_lines_come_after_a_second_and_then_every_few() {
+        let reporter = Reporter::new(Stream {
+            is_terminal: false,
+            has_colour: false,
+        });
+        let began = Instant::now();
+        let at = |ms| {
+            let elapsed = Duration::from_millis(ms);
+            reporter.due(elapsed, began + elapsed)
+        };
+        assert_eq!(at(900), None);
+        assert_eq!(at(1000).as_deref(), Some(": 1 s\n"));
+        assert_eq!(at(3000), None);
+        assert_eq!(at(6000).as_deref(), Some(": 6 s\n"));
+    }
+
+    #[test]
+    fn a_terminal_has_one_line_that_is_redrawn_and_erased() {
+        let reporter = Reporter::new(Stream {
+            is_terminal: true,
+            has_colour: false,
+        });
+        let now = Instant::now();
+        assert_eq!(reporter.due(Duration::from_millis(900), now), None);
+        let drawn = reporter.due(Duration::from_millis(1200), now);
+        assert_eq!(drawn.as_deref(), Some("\r\u{1b}[K: 1 s"));
+        assert!(reporter.state().is_drawn);
     }
 }

@@ -151,11 +151,8 @@ impl ToolsetBuilder {
     /// Two tools share a name, or a tool's schema has a shape that not every
     /// model provider accepts.
     pub fn build(self) -> Result<Toolset, Error> {
-        let trust = match self.workspace.trust() {
-            Trust::Trusted => tiers::Trust::Trusted,
-            Trust::Untrusted => tiers::Trust::Untrusted,
-        };
-        let mut run = Run::builder(self.workspace.root().to_owned(), trust, self.mode);
+        let root = self.workspace.root().to_owned();
+        let mut run = Run::builder(root, self.workspace.trust(), self.mode);
         if let Some(limits) = self.limits {
             run = run.limits(limits);
         }
@@ -176,7 +173,7 @@ impl ToolsetBuilder {
         {
             registry = match self.grammars {
                 Some(grammars) => {
-                    registry.tool(structural::AstGrep::new(self.workspace.clone(), grammars))
+                    registry.typed(structural::AstGrep::new(self.workspace.clone(), grammars))
                 }
                 None => registry.not_attached("ast_grep", "grammar source"),
             };

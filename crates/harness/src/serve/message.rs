@@ -299,4 +299,25 @@ mod tests {
             "JSON",
         );
     }
+
+    #[test]
+    fn the_documentation_lists_every_error() {
+        let documentation = include_str!("../../../../docs/protocol.md");
+        for fault in [
+            Fault::Parse,
+            Fault::InvalidRequest,
+            Fault::UnknownMethod,
+            Fault::InvalidParams,
+            Fault::NotInitialized,
+            Fault::AlreadyInitialized,
+            Fault::UnsupportedVersion,
+            Fault::MessageTooLong,
+            Fault::Busy,
+            Fault::Workspace,
+        ] {
+            let (code, kind) = fault.code_and_kind();
+            let row = format!("| {code} | `{kind}` |");
+            assert!(documentation.contains(&row), "no row `{row}`");
+        }
+    }
 }

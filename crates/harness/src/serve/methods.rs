@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tiers::{Mode, ToolError, ToolOutput, ToolSpec};
+use tiers::{Mode, ToolError, ToolOutput, ToolSpec, Trust};
 
 use super::message::{Fault, RpcError};
 use super::ports::{ClientToolSpec, Rules};
@@ -26,7 +26,7 @@ pub(crate) struct Initialize {
     #[serde(default)]
     pub(crate) client: Option<Client>,
     pub(crate) workspace: PathBuf,
-    pub(crate) trust: TrustName,
+    pub(crate) trust: Trust,
     pub(crate) mode: Mode,
     #[serde(default = "yes")]
     pub(crate) file_tools: bool,
@@ -46,14 +46,6 @@ pub(crate) struct Initialize {
 pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
-}
-
-/// Whether the user vouches for the workspace; the client has to say.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum TrustName {
-    Trusted,
-    Untrusted,
 }
 
 /// Parameters of `tools/list`.

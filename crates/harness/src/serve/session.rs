@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use host::Workspace;
 use host::framing::{FrameError, FrameReader, Framing};
-use host::{Trust, Workspace};
 use serde_json::{Value, json};
 use tiers::{Call, CallId, Dispatch as _, EventQueue, EventSink, Tool};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -14,9 +14,7 @@ use tokio_util::sync::CancellationToken;
 use toolset::Toolset;
 
 use super::message::{self, Fault, Id, Incoming, RpcError};
-use super::methods::{
-    CallTool, Cancel, Initialize, List, Nothing, PROTOCOL_VERSION, TrustName, read,
-};
+use super::methods::{CallTool, Cancel, Initialize, List, Nothing, PROTOCOL_VERSION, read};
 use super::peer::Peer;
 use super::ports::{ClientApprover, ClientTool, OpenCalls};
 use crate::assemble::{self, Attachments};
@@ -233,11 +231,7 @@ impl Session {
         if let Some(client) = &params.client {
             tracing::info!(client = %client.name, version = ?client.version, "initialize");
         }
-        let trust = match params.trust {
-            TrustName::Trusted => Trust::Trusted,
-            TrustName::Untrusted => Trust::Untrusted,
-        };
-        let workspace = Workspace::open(&params.workspace, trust)
+        let workspace = Workspace::open(&params.workspace, params.trust)
             .map_err(|error| Fault::Workspace.error(error.to_string()))?;
         let tools = params
             .tools
