@@ -68,6 +68,8 @@ pub(crate) struct Kind {
     pub(crate) closer: bool,
     /// Holds text in which `$` and white space are themselves: strings, comments.
     pub(crate) textual: bool,
+    /// A keyword of a language that does not mind its case.
+    pub(crate) keyword: bool,
     /// More than one `$NAME` stands for.
     pub(crate) never_one: bool,
     /// Holds tokens without structure, as a macro's arguments.
@@ -131,17 +133,17 @@ impl Grammar {
 
     /// Returns whether a name that fills a node of this kind alone is still only
     /// its name: `$N` in `int $N;` is no declarator with a value.
-    pub(crate) fn is_named_by(&self, id: u16, field: u16) -> bool {
+    pub(crate) fn is_named_by(&self, id: u16) -> bool {
         const WORDS: &[&str] = &[
             "declarator",
             "initialized",
             "variable_declaration",
             "use_clause",
+            "import_clause",
             "property_element",
         ];
         let name = self.kind_name(id);
-        let field = self.parser_language.field_name_for_id(field);
-        name != "command" && (field == Some("name") || WORDS.iter().any(|w| name.contains(w)))
+        WORDS.iter().any(|w| name.contains(w))
     }
 
     fn find_lists(&self) -> HashSet<u16> {
@@ -167,6 +169,7 @@ impl Grammar {
                 .map(|t| (t.name.clone(), t))
                 .collect()
         });
+        let root = root_kind(&self.parser_language);
         let mut lists = HashSet::new();
         for id in (0..self.kinds.len()).filter_map(|id| u16::try_from(id).ok()) {
             let name = self.kind_name(id);
@@ -181,7 +184,7 @@ impl Grammar {
                     .flat_map(|t| t.fields.values().chain(t.children.as_ref()))
             };
             let repeats = node_type.is_none() || slots().any(|s| s.multiple);
-            if repeats && speaks_of_a_list(name) {
+            if root.as_deref() == Some(name) || (repeats && speaks_of_a_list(name)) {
                 lists.insert(id);
             }
         }
@@ -204,6 +207,7 @@ fn kind(language: &Language, name: &str, named: bool) -> Kind {
         separator: !named && name == ",",
         closer: !named && matches!(name, ")" | "]" | "}" | ">" | "|" | "end" | "|}" | "}}"),
         textual: named && (is_textual(name) || language.text_kinds.contains(&name)),
+        keyword: named && language.ignores_case && name.starts_with("keyword_"),
         never_one: named && language.never_one.contains(&name),
         token_run: named && language.token_runs.contains(&name),
     }
@@ -237,23 +241,23 @@ fn speaks_of_a_list(name: &str) -> bool {
         "block",
         "body",
         "sequence",
-        "program",
-        "module",
-        "source",
-        "file",
-        "unit",
-        "document",
         "compound",
         "tuple",
-        "stream",
         "section",
         "suite",
         "element_content",
     ];
-    const WHOLE: &[&str] = &["then", "else", "do", "chunk", "stylesheet", "fragment"];
+    const WHOLE: &[&str] = &["then", "else", "do", "fragment", "select_expression"];
     !name.ends_with("_statement")
         && !matches!(name, "class" | "this" | "alias")
         && ((name.ends_with('s') && !name.ends_with("ss"))
             || WORDS.iter().any(|w| name.contains(w))
             || WHOLE.contains(&name))
+}
+
+/// Returns the name of the node that a whole file is.
+fn root_kind(language: &tree_sitter::Language) -> Option<String> {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(language).ok()?;
+    Some(parser.parse("", None)?.root_node().kind().to_owned())
 }

@@ -494,7 +494,7 @@ impl<'a> Matcher<'a> {
         if bytes == &*token.text {
             return true;
         }
-        if token.is_named {
+        if token.is_named && !self.kind(at).keyword {
             return is_same_but_for_carriage_returns(bytes, &token.text);
         }
         let ignores_case = self.grammar.language().ignores_case;

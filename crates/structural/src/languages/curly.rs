@@ -36,8 +36,18 @@ pub(super) const LANGUAGES: &[Language] = &[
     ZIG,
 ];
 
+/// Declarators that are more than a name.
+#[cfg(any(feature = "lang-c", feature = "lang-cpp", feature = "lang-objc"))]
+const C_DECLARATORS: &[&str] = &[
+    "pointer_declarator",
+    "reference_declarator",
+    "array_declarator",
+    "function_declarator",
+];
+
 #[cfg(feature = "lang-c")]
 const C: Language = Language {
+    never_one: C_DECLARATORS,
     aliases: &["h"],
     extensions: &["c", "h"],
     shebangs: &["tcc"],
@@ -119,6 +129,7 @@ const CPP_CALLS: &[Dropped] = &[Dropped {
 
 #[cfg(feature = "lang-cpp")]
 const CPP: Language = Language {
+    never_one: C_DECLARATORS,
     aliases: &["c++", "cplusplus", "cxx"],
     extensions: &[
         "cc", "cpp", "cppm", "cu", "cuh", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ino",
@@ -692,6 +703,7 @@ const GO: Language = Language {
 
 #[cfg(feature = "lang-objc")]
 const OBJC: Language = Language {
+    never_one: C_DECLARATORS,
     aliases: &["objective-c", "objectivec", "obj-c"],
     extensions: &["m", "mm"],
     contexts: &[

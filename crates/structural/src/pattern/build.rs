@@ -5,7 +5,7 @@ use tree_sitter::Tree;
 use super::lex::{Dollar, DollarForm, PlainReason};
 use super::scaffold::{Kept, Stand, Written, is_run};
 use super::{Attempt, Variable};
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, Kind};
 use crate::languages::{Context, Rung};
 use crate::program::{Class, Literal, Op, Optional, Program, RunAfter, Token};
 use crate::tree::FlatTree;
@@ -18,8 +18,8 @@ const MAX_DEPTH: usize = 200;
 pub(super) struct Reading {
     pub(super) program: Program,
     pub(super) root_name: String,
-    /// Whether the first thing in it is a metavariable.
-    pub(super) begins_with_hole: bool,
+    /// Whether it has no name and no value of its own beside metavariables.
+    pub(super) has_only_holes: bool,
     /// Names of the root, and of what is in it when that is all of it.
     names: Vec<String>,
     /// Metavariables that turned out to be plain text in this reading.
@@ -110,6 +110,8 @@ struct Builder<'a> {
     holes: Vec<(u32, usize)>,
     dollars: &'a [Dollar],
     variables: &'a [Variable],
+    /// Whether the pattern is one node, as against several siblings.
+    is_one_node: bool,
     ops: Vec<Op>,
     places: Vec<u32>,
     literals: Vec<Literal>,
@@ -158,6 +160,7 @@ pub(super) fn build(
         holes,
         dollars,
         variables,
+        is_one_node: matches!(root, Root::Node(_)),
         ops: Vec::new(),
         places: Vec::new(),
         literals: Vec::new(),
@@ -239,10 +242,9 @@ pub(super) fn build(
     literals.sort_by_key(|l| std::cmp::Reverse(l.text.len()));
     literals.dedup();
     let (ops, places) = (builder.ops, builder.places);
-    let begins_with_hole = ops
+    let has_only_holes = !ops
         .iter()
-        .find(|op| !matches!(op, Op::Enter { .. }))
-        .is_some_and(|op| matches!(op, Op::Hole { .. } | Op::Run { .. }));
+        .any(|op| matches!(op, Op::Token(token) if token.is_named || is_word(&token.text)));
     let depends = depends(&ops);
     let root_name = if is_sequence {
         "sequence".to_owned()
@@ -261,7 +263,7 @@ pub(super) fn build(
             depends,
         },
         root_name,
-        begins_with_hole,
+        has_only_holes,
         names,
         plain_holes,
     })
@@ -359,26 +361,14 @@ fn check_language(
 ) -> Result<(), Refusal> {
     let language = grammar.language();
     let leaves = || (0..tree.nodes().len() as u32).filter(|n| tree.is_leaf(*n));
-    // The first word, and one right behind a metavariable: `$$$BODY break;`.
-    let mut may_be_keyword = true;
-    for leaf in leaves().filter(|n| kept.range(*n).is_some()) {
-        let node = tree.node(leaf);
-        let text = written.text.get(tree.range(leaf)).unwrap_or_default();
-        let kind = grammar.kind_name(node.kind);
-        if may_be_keyword
-            && language
-                .reserved
-                .iter()
-                .any(|r| r.kinds.contains(&kind) && r.words.contains(&text))
-        {
-            return Err(Refusal::Fault {
+    if let Some(first) = leaves().find(|n| kept.range(*n).is_some()) {
+        let node = tree.node(first);
+        let text = written.text.get(tree.range(first)).unwrap_or_default();
+        if language.reserves(grammar.kind_name(node.kind), text) {
+            return Err(Refusal::NotWhole {
                 at: written.to_pattern(node.start as usize),
-                cost: 1,
             });
         }
-        may_be_keyword = written.stands.iter().any(|s| {
-            s.sentinel.start == node.start as usize && s.sentinel.end == node.end as usize
-        });
     }
     if language.never_empty.is_empty() {
         return Ok(());
@@ -538,7 +528,7 @@ fn find_hole(
             || grammar.is_list(kind)
             || grammar.kind(kind).token_run
             || (!is_a_run
-                && grammar.is_named_by(kind, tree.node(at).field)
+                && grammar.is_named_by(kind)
                 && !is_item_in_brackets(grammar, tree, kept, parent))
         {
             return Ok(at);
@@ -673,7 +663,7 @@ impl Builder<'_> {
             && let Some(dollar) = self.hole_at(*only)
             && self.dollars.get(dollar).is_some_and(is_run)
             && !kind.token_run
-            && depth > 0
+            && !(is_top && self.is_one_node)
         {
             let optional = Some(Optional {
                 behind: behind as u16,
@@ -716,7 +706,7 @@ impl Builder<'_> {
             k if k.closer => Class::Closer,
             _ => Class::Plain,
         };
-        self.note_literal(text, kind.named, kind.textual, class);
+        self.note_literal(text, kind, class);
         self.push(
             Op::Token(Token {
                 kind: node.kind,
@@ -732,15 +722,15 @@ impl Builder<'_> {
     }
 
     /// Notes a text that must occur byte for byte in every match.
-    fn note_literal(&mut self, text: &str, is_named: bool, is_textual: bool, class: Class) {
+    fn note_literal(&mut self, text: &str, kind: Kind, class: Class) {
         let language = self.grammar.language();
         let is_word =
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if class != Class::Plain || text.contains(['\n', '\r']) {
             return;
         }
-        let fits = if is_named {
-            !language.ignores_case || is_textual || language.id == "php"
+        let fits = if kind.named {
+            !kind.keyword
         } else {
             is_word && !language.ignores_case
         };
@@ -748,10 +738,38 @@ impl Builder<'_> {
             let starts_alone = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             self.literals.push(Literal {
                 text: text.as_bytes().into(),
-                is_word: is_word && starts_alone && language.whole_words && !is_textual,
+                is_word: is_word && starts_alone && language.whole_words && !kind.textual,
             });
         }
     }
+}
+
+fn is_word(text: &[u8]) -> bool {
+    text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+}
+
+/// Finds a keyword that the grammar took for a name right behind a
+/// metavariable, as in `$$$BODY break;`, and returns its first byte.
+pub(super) fn keyword_behind_hole(
+    grammar: &Grammar,
+    tree: &Tree,
+    written: &Written,
+) -> Option<usize> {
+    if grammar.language().reserved.is_empty() {
+        return None;
+    }
+    let flat = FlatTree::whole(tree);
+    let mut is_behind = false;
+    for index in (0..flat.nodes().len() as u32).filter(|n| flat.is_leaf(*n)) {
+        let range = flat.range(index);
+        let text = written.text.get(range.clone()).unwrap_or_default();
+        let kind = grammar.kind_name(flat.node(index).kind);
+        if is_behind && grammar.language().reserves(kind, text) {
+            return Some(range.start);
+        }
+        is_behind = written.stands.iter().any(|s| s.sentinel == range);
+    }
+    None
 }
 
 /// Returns the text of a node that no child covers, without white space.

@@ -44,8 +44,17 @@ pub(crate) enum PlainReason {
     Bare,
 }
 
+/// What a backslash before a metavariable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backslash {
+    /// It makes the `$` plain text.
+    Escapes,
+    /// It is a part of the code like any other.
+    IsCode,
+}
+
 /// Finds every `$` of the pattern, in order.
-pub(crate) fn dollars(text: &str) -> Vec<Dollar> {
+pub(crate) fn dollars(text: &str, backslash: Backslash) -> Vec<Dollar> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -66,7 +75,8 @@ pub(crate) fn dollars(text: &str) -> Vec<Dollar> {
         let glued = start.checked_sub(1).is_some_and(|b| is_word(bytes[b]))
             || (dollars <= 3 && !name.is_empty() && bytes.get(end) == Some(&b'$'))
             || found.last().is_some_and(|d: &Dollar| d.span.end == start);
-        let escaped = start.checked_sub(1).is_some_and(|b| bytes[b] == b'\\');
+        let escaped = backslash == Backslash::Escapes
+            && start.checked_sub(1).is_some_and(|b| bytes[b] == b'\\');
         let form = match (dollars, name) {
             (1, b"_") => DollarForm::Hole(HoleKind::One, String::new()),
             (3, b"" | b"_") => DollarForm::Hole(HoleKind::Run, String::new()),
@@ -117,7 +127,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, wanted: Expect) {
-        let found: Vec<String> = dollars(text)
+        let found: Vec<String> = dollars(text, Backslash::Escapes)
             .into_iter()
             .map(|d| format!("{} {:?}", text.get(d.span.clone()).unwrap(), d.form))
             .collect();

@@ -154,6 +154,19 @@ struct Compiler<'a> {
 }
 
 fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
+    let first = compile_with(text, grammar, lex::Backslash::Escapes);
+    // In some languages the backslash means something: `\\$X -> $Y` in Haskell.
+    if first.is_err() && text.contains("\\$") {
+        return compile_with(text, grammar, lex::Backslash::IsCode).or(first);
+    }
+    first
+}
+
+fn compile_with(
+    text: &str,
+    grammar: &Grammar,
+    backslash: lex::Backslash,
+) -> Result<Pattern, PatternError> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Err(PatternError::Empty);
@@ -163,7 +176,7 @@ fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
     }
     let normal = text.replace("\r\n", "\n");
     let text = dedent(&normal);
-    let dollars = lex::dollars(&text);
+    let dollars = lex::dollars(&text, backslash);
     let variables = variables(&dollars)?;
     if only_holes(&text, &dollars) {
         return Err(PatternError::OnlyMetavariables);
@@ -290,7 +303,7 @@ fn drop_readings(readings: &mut Vec<build::Reading>, language: &Language) {
         }
     }
     let is_meant =
-        |r: &build::Reading| !r.begins_with_hole || !r.is_any_of(language.literal_name_kinds);
+        |r: &build::Reading| !r.has_only_holes || !r.is_any_of(language.literal_name_kinds);
     if readings.iter().any(is_meant) {
         readings.retain(is_meant);
     }
@@ -384,7 +397,13 @@ impl Compiler<'_> {
         let mut glued = None;
         // Each round turns at least one metavariable into plain text.
         for _ in 0..=dollars.len() {
-            self.choose_fillers(dollars, &mut stands, context)?;
+            if let Err(refusal) = self.choose_fillers(dollars, &mut stands, context) {
+                // Where a stand-in is a string, one inside a string does not parse.
+                if !scaffold::make_plain_in_quotes(self.text, dollars, &mut stands) {
+                    return Err(glued.map_or(refusal, Refusal::HoleInToken));
+                }
+                continue;
+            }
             let written = scaffold::write(
                 self.text,
                 dollars,
@@ -445,9 +464,6 @@ impl Compiler<'_> {
             .filter(|(_, s)| matches!(s, Stand::Filler(_)))
             .map(|(i, _)| i)
             .collect();
-        if self.try_plain_forms(dollars, stands, &holes, context) {
-            return Ok(());
-        }
         // Each is improved in turn, which is enough since stand-ins rarely interact.
         for _round in 0..2 {
             for &hole in &holes {
@@ -478,6 +494,9 @@ impl Compiler<'_> {
                     *slot = chosen;
                 }
             }
+        }
+        if self.try_plain_forms(dollars, stands, &holes, context) {
+            return Ok(());
         }
         Err(best)
     }
@@ -532,7 +551,13 @@ impl Compiler<'_> {
             return Err(Refusal::TooDeep);
         };
         match scaffold::fault(&tree) {
-            None => Ok(()),
+            None => match build::keyword_behind_hole(self.grammar, &tree, &written) {
+                None => Ok(()),
+                Some(at) => Err(Refusal::Fault {
+                    at: written.to_pattern(at),
+                    cost: 1,
+                }),
+            },
             Some(fault) => Err(Refusal::Fault {
                 at: written.to_pattern(fault.at),
                 cost: fault.cost,

@@ -111,7 +111,35 @@ pub(super) fn is_alone(grammar: &Grammar, pattern: &str, dollar: &Dollar) -> boo
     let is_apart = is_run(dollar)
         && (before.len() < dollar.span.start || before.is_empty())
         && (after.len() < pattern.len() - dollar.span.end || after.is_empty());
+    let is_blank = |e: &&&str| **e == " ";
+    let starts = starts || (before.len() < dollar.span.start && edges().any(|e| is_blank(&e)));
+    let ends =
+        ends || (after.len() < pattern.len() - dollar.span.end && edges().any(|e| is_blank(&e)));
     (starts && ends) || ((starts || ends) && is_apart)
+}
+
+/// Takes the metavariables between quotes as plain text; says whether there was one.
+pub(super) fn make_plain_in_quotes(
+    pattern: &str,
+    dollars: &[Dollar],
+    stands: &mut [Stand],
+) -> bool {
+    let mut has_changed = false;
+    for (dollar, stand) in dollars.iter().zip(stands.iter_mut()) {
+        let before = pattern.get(..dollar.span.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let is_quoted = line.matches('"').count() % 2 == 1;
+        if is_quoted && matches!(stand, Stand::Filler(_)) {
+            *stand = Stand::Plain;
+            has_changed = true;
+        }
+    }
+    if has_changed {
+        for stand in stands.iter_mut().filter(|s| matches!(s, Stand::Filler(_))) {
+            *stand = Stand::Filler(0);
+        }
+    }
+    has_changed
 }
 
 /// Chooses the name that stands for metavariables: one that the pattern does not hold.
