@@ -94,6 +94,7 @@ const C: Language = Language {
         ],
     }],
     fillers: &["int @;", "case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new("c", tree_sitter_c::LANGUAGE, tree_sitter_c::NODE_TYPES)
 };
@@ -162,7 +163,7 @@ const CPP: Language = Language {
             "optional_type_parameter_declaration",
             "template_template_parameter_declaration",
         ]),
-        context(Type, "using A = ", ";\n", "const $T*").only(&["type_descriptor"]),
+        context(Type, "A<", "> x;\n", "const $T*").only(&["type_descriptor"]),
         context(
             Arm,
             "void f() { switch (x) {\n",
@@ -222,7 +223,8 @@ const CPP: Language = Language {
             "while",
         ],
     }],
-    fillers: &["int @;", "case @:"],
+    fillers: &["@()", "int @;", "case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "cpp",
@@ -261,6 +263,12 @@ const C_SHARP: Language = Language {
         context(Member, "class A { int X {\n", "\n} }\n", "get => $X;")
             .only(&["accessor_declaration"]),
         context(Declaration, "", "\n", "public class $N : $B { $$$M }"),
+        context(Declaration, "", ";\n", "record $N($$$P)").only(&[
+            "delegate_declaration",
+            "file_scoped_namespace_declaration",
+            "record_declaration",
+            "using_directive",
+        ]),
         context(Field, "enum E { ", " }\n", "$N = 1").only(&["enum_member_declaration"]),
         context(
             Pair,
@@ -276,7 +284,7 @@ const C_SHARP: Language = Language {
             ") {} }\n",
             "CancellationToken $N = default",
         )
-        .only(&["parameter"]),
+        .only(&["parameter", "params"]),
         context(
             Type,
             "class A { void F() { x = typeof(",
@@ -332,6 +340,8 @@ const C_SHARP: Language = Language {
             "catch ($E $N) { $$$B }",
         )
         .only(&["catch_clause", "finally_clause"]),
+        context(Clause, "class A { A() ", " {} }\n", ": base($$$A)")
+            .only(&["constructor_initializer"]),
         context(Clause, "class A<T> ", " {}\n", "where T : $B")
             .only(&["type_parameter_constraints_clause"]),
         context(Clause, "class A ", " {}\n", ": $B").only(&["base_list"]),
@@ -406,7 +416,8 @@ const C_SHARP: Language = Language {
             "while",
         ],
     }],
-    fillers: &["int @;", "int @", "case @: break;", "@ => 0"],
+    fillers: &["@();", "int @;", "int @", "case @: break;", "@ => 0"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "c-sharp",
@@ -430,11 +441,10 @@ const DART: Language = Language {
         context(Statement, "f() sync* {\n", "\n}\n", "yield $X;"),
         context(
             Expression,
-            "void f() async { var x = ",
-            "; }\n",
+            "void f() async { var x = (",
+            "); }\n",
             "await $F($$$A)",
         ),
-        context(Expression, "f() { return ", "; }\n", "$A ?? $B"),
         context(Member, "class A {\n", "\n}\n", "late final $T $N;"),
         context(Member, "class A {\n", ";\n}\n", "late final $T $N"),
         context(
@@ -482,7 +492,7 @@ const DART: Language = Language {
         .only(&["switch_statement_case", "switch_statement_default"]),
         context(Arm, "var x = switch (y) {\n", "\n};\n", "$P => $V")
             .only(&["switch_expression_case"]),
-        context(Field, "enum E { ", " }\n", "$N(1)").only(&["enum_entry"]),
+        context(Field, "enum E { ", ", zz }\n", "$N(1)").only(&["enum_entry"]),
         context(Field, "var x = [", "];\n", "if ($C) $X").only(&[
             "if_element",
             "for_element",
@@ -515,13 +525,10 @@ const DART: Language = Language {
             "member_declaration",
             "constructor_signature",
             "formal_parameter",
-            "object_pattern",
-            "constant_pattern",
         ],
         when: &[
             "await_expression",
             "call_expression",
-            "const_object_expression",
             "do_statement",
             "for_statement",
             "if_statement",
@@ -534,15 +541,44 @@ const DART: Language = Language {
             "yield_statement",
         ],
     }],
-    reserved: &[Reserved {
-        kinds: &["identifier", "type_identifier"],
-        words: &[
-            "assert", "break", "case", "catch", "class", "const", "continue", "default", "do",
-            "else", "enum", "extends", "final", "finally", "for", "if", "in", "is", "new",
-            "rethrow", "return", "super", "switch", "this", "throw", "try", "var", "while", "with",
-        ],
-    }],
+    reserved: &[
+        Reserved {
+            kinds: &["identifier", "type_identifier"],
+            words: &[
+                "assert", "break", "case", "catch", "class", "const", "continue", "default", "do",
+                "else", "enum", "extends", "final", "finally", "for", "if", "in", "is", "new",
+                "rethrow", "return", "super", "switch", "this", "throw", "try", "var", "while",
+                "with",
+            ],
+        },
+        Reserved {
+            kinds: &["type_identifier"],
+            words: &[
+                "abstract",
+                "await",
+                "covariant",
+                "export",
+                "extension",
+                "external",
+                "factory",
+                "get",
+                "implements",
+                "import",
+                "late",
+                "library",
+                "mixin",
+                "operator",
+                "part",
+                "required",
+                "set",
+                "static",
+                "typedef",
+                "yield",
+            ],
+        },
+    ],
     fillers: &["int @;", "int @", "case @: break;", "@ => 0"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "dart",
@@ -600,7 +636,7 @@ const GO: Language = Language {
         .only(&["parameter_declaration", "variadic_parameter_declaration"]),
         context(Parameter, "package p\nfunc f[", "](x int) {}\n", "$T any")
             .only(&["type_parameter_declaration"]),
-        context(Type, "package p\nvar x ", "\n", "map[string]$T").only(&[
+        context(Type, "package p\ntype T []", "\n", "map[string]$T").only(&[
             "array_type",
             "channel_type",
             "function_type",
@@ -695,7 +731,8 @@ const GO: Language = Language {
             "var",
         ],
     }],
-    fillers: &["@ int", "case @:"],
+    fillers: &["@ int", "case @:", "@ int;", "@ \"x\"", "@ \"x\";"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     text_kinds: &["rune_literal"],
     whole_words: true,
     ..Language::new("go", tree_sitter_go::LANGUAGE, tree_sitter_go::NODE_TYPES)
@@ -768,6 +805,7 @@ const OBJC: Language = Language {
         ],
     }],
     fillers: &["int @;", "case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "objc",
@@ -793,7 +831,7 @@ const RUST: Language = Language {
             "type_item",
             "use_declaration",
         ]),
-        context(Expression, "fn f() { let x = ", "; }\n", "$X.unwrap()"),
+        context(Expression, "fn f() { let x = (", "); }\n", "$X.unwrap()"),
         context(Member, "impl T {\n", "\n}\n", "fn $F(&self) { $$$B }"),
         context(Declaration, "", "\n", "struct $S;"),
         context(Argument, "fn f() { g(", "); }\n", "&mut $X"),
@@ -844,7 +882,7 @@ const RUST: Language = Language {
             .only(&["let_condition", "let_chain"]),
     ],
     dropped: &[Dropped {
-        kinds: &["enum_variant", "function_type", "tuple_struct_pattern"],
+        kinds: &["enum_variant", "function_type"],
         when: &["call_expression"],
     }],
     reserved: &[Reserved {
@@ -856,6 +894,7 @@ const RUST: Language = Language {
         ],
     }],
     fillers: &["@: T", "@ => {}", "@!();"],
+    slot_edges: &["where", ":", "=>", "->", "case", "default", "else"],
     refused_dollar_kinds: &["metavariable"],
     token_runs: &["token_tree"],
     whole_words: true,
@@ -1035,6 +1074,10 @@ const SWIFT: Language = Language {
         context(Clause, "func f() { if ", " {} }\n", "let $A = $B")
             .only(&["value_binding_pattern"]),
     ],
+    dropped: &[Dropped {
+        kinds: &["protocol_function_declaration"],
+        when: &["function_declaration"],
+    }],
     reserved: &[Reserved {
         kinds: &["simple_identifier", "type_identifier"],
         words: &[
@@ -1045,7 +1088,6 @@ const SWIFT: Language = Language {
             "class",
             "continue",
             "default",
-            "defer",
             "deinit",
             "do",
             "else",
@@ -1080,7 +1122,13 @@ const SWIFT: Language = Language {
             "while",
         ],
     }],
-    fillers: &["var @: Int", "@: Int", "case @: break"],
+    fillers: &[
+        "var @: Int",
+        "var @: Int { get }",
+        "@: Int",
+        "case @: break",
+    ],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     text_kinds: &["line_str_text", "multi_line_str_text", "raw_str_part"],
     whole_words: true,
     ..Language::new(
@@ -1138,6 +1186,7 @@ const ZIG: Language = Language {
         ],
     }],
     fillers: &["@: T", "@ => {}"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "zig",

@@ -89,6 +89,7 @@ const GROOVY: Language = Language {
         ],
     }],
     fillers: &["int @;", "int @", "case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "groovy",
@@ -111,8 +112,8 @@ const JAVA: Language = Language {
         context(Statement, "class A { void f() {\n", ";\n} }\n", "return $X"),
         context(
             Expression,
-            "class A { Object x = ",
-            "; }\n",
+            "class A { Object x = (",
+            "); }\n",
             "$O.equals($X)",
         ),
         context(
@@ -196,7 +197,6 @@ const JAVA: Language = Language {
             "enum_constant",
             "method_declaration",
             "constructor_declaration",
-            "record_pattern",
             "compact_constructor_declaration",
         ],
         when: &["method_invocation"],
@@ -246,6 +246,7 @@ const JAVA: Language = Language {
         ],
     }],
     fillers: &["int @;", "int @", "case @:", "case @ -> {}"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "java",
@@ -382,10 +383,6 @@ const SCALA: Language = Language {
             .only(&["catch_clause", "finally_clause"]),
         context(Clause, "class A ", "\n", "extends $B").only(&["extends_clause", "derives_clause"]),
     ],
-    dropped: &[Dropped {
-        kinds: &["case_class_pattern"],
-        when: &["call_expression"],
-    }],
     reserved: &[Reserved {
         kinds: &["identifier", "type_identifier"],
         words: &[
@@ -424,6 +421,7 @@ const SCALA: Language = Language {
         ],
     }],
     fillers: &["@: Int", "case @ => 0"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
         "scala",

@@ -1,7 +1,7 @@
 //! The table of languages: how files are recognised, and in which contexts a
 //! fragment of code may be read.
 //!
-//! A row is data. What is done with it is decided by [`crate::pattern`].
+//! A row is data. What is done with it is decided by the pattern compiler.
 
 mod curly;
 mod data;

@@ -61,7 +61,7 @@ const CSS: Language = Language {
         kinds: &["selectors", "plain_value"],
         when: &["declaration"],
     }],
-    fillers: &["@: x;", "@ {}"],
+    fillers: &["@: x;", "@ {}", "from { @: x }"],
     ..Language::new(
         "css",
         tree_sitter_css::LANGUAGE,
@@ -172,6 +172,7 @@ const JAVASCRIPT: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "javascript",
         tree_sitter_javascript::LANGUAGE,
@@ -274,6 +275,7 @@ const TYPESCRIPT: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "typescript",
         tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
@@ -331,6 +333,7 @@ const TSX: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "tsx",
         tree_sitter_typescript::LANGUAGE_TSX,

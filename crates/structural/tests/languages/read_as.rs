@@ -41,6 +41,55 @@ read_as! {
         "@Input() $X: $T" => ["public_field_definition"],
         "case $X: return $Y;" => ["switch_case"],
     ];
+    go_fragments_are_read: "lang-go", "go", [
+        "ctx context.Context" => ["parameter_declaration", "field_declaration"],
+        "case $X: $$$B" => ["expression_case", "communication_case"],
+        "$M($$$A) error" => ["method_elem"],
+        "Name: $V" => ["keyed_element"],
+    ];
+    rust_fragments_are_read: "lang-rust", "rust", [
+        "Some($X) => $Y" => ["match_arm"],
+        "$N: Option<$T>" => ["field_declaration", "parameter"],
+        "Vec<$T>" => ["generic_type"],
+        "impl $T for $S { $$$M }" => ["impl_item"],
+        "match $X { $$$A }" => ["match_expression"],
+        "else { $$$B }" => ["else_clause"],
+    ];
+    swift_fragments_are_read: "lang-swift", "swift", [
+        "case .$A: $$$B" => ["switch_entry"],
+        "protocol $P { $$$M }" => ["protocol_declaration"],
+        "\"a\": $V" => ["line_string_literal : simple_identifier"],
+    ];
+    javascript_fragments_are_read: "lang-javascript", "javascript", [
+        "<Foo a={$A} />" => ["jsx_self_closing_element"],
+        "a={$X}" => ["jsx_attribute"],
+        "$N = $V" => ["assignment_expression", "field_definition"],
+        "import { $A } from $M" => ["import_statement"],
+    ];
+    java_fragments_are_read: "lang-java", "java", [
+        "@Autowired" => ["modifiers"],
+        "class $N { $$$M }" => ["class_declaration"],
+        "case $X -> $Y;" => ["switch_rule"],
+        "$T $N" => ["formal_parameter", "local_variable_declaration"],
+    ];
+    kotlin_fragments_are_read: "lang-kotlin", "kotlin", [
+        "fun $F($$$A): $T = $B" => ["function_declaration"],
+        "is $T -> $X" => ["when_entry"],
+        "name = $V" => ["value_argument"],
+    ];
+    scala_fragments_are_read: "lang-scala", "scala", [
+        "def $F($$$A): $T = $B" => ["function_definition"],
+        "case Some($X) => $Y" => ["case_clause"],
+    ];
+    css_fragments_are_read: "lang-css", "css", [
+        "color: $C" => ["declaration"],
+        ".$C > a:hover" => ["selectors"],
+        "$S { color: red; }" => ["rule_set"],
+    ];
+    html_fragments_are_read: "lang-html", "html", [
+        "class=\"$X\"" => ["attribute"],
+        "<div $$$A>$$$C</div>" => ["element"],
+    ];
     bash_fragments_are_read: "lang-bash", "bash", [
         "rm -rf $X" => ["command"],
         "if [ $$$C ]; then $$$B; fi" => ["if_statement"],
@@ -252,4 +301,21 @@ read_as! {
         "- $X" => ["block_sequence_item"],
         "spec:\n  replicas: $N\n  $$$R" => ["block_mapping_pair"],
     ];
+}
+
+#[cfg(all(feature = "lang-dart", feature = "lang-rust", feature = "lang-java"))]
+#[test]
+fn an_expression_context_has_no_place_for_a_terminator() {
+    for language in ["dart", "java", "rust"] {
+        for kinds in kinds(language, "foo($X);") {
+            assert!(
+                !kinds.starts_with("call_expression ;"),
+                "{language} reads it as {kinds}"
+            );
+            assert!(
+                !kinds.starts_with("method_invocation ;"),
+                "{language} reads it as {kinds}"
+            );
+        }
+    }
 }

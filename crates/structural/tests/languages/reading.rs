@@ -77,7 +77,8 @@ fn forms(language: &Language) -> Vec<&'static str> {
 
 /// Whether a hole has its slot to itself, so that a whole construct may stand for it.
 fn stands_alone(language: &Language, pieces: &[Piece<'_>], number: usize) -> bool {
-    const EDGES: &[&str] = &["{", "}", "(", ")", "[", "]", "<", ">", "|", ",", ";", "\n"];
+    const BEFORE: &[&str] = &["{", "}", "(", ")", "[", ",", ";", "\n", "|"];
+    const AFTER: &[&str] = &["{", "}", ")", "]", ",", ";", "\n", "|"];
     let at = pieces
         .iter()
         .position(|p| matches!(p, Piece::Hole(n) if *n == number))
@@ -87,11 +88,23 @@ fn stands_alone(language: &Language, pieces: &[Piece<'_>], number: usize) -> boo
         _ => "",
     };
     let (before, after) = (text(at - 1), text(at + 1));
-    let edges = || EDGES.iter().chain(language.slot_edges);
-    let ends = |text: &str| text.is_empty() || edges().any(|e| text.ends_with(e));
-    let starts = |text: &str| text.is_empty() || edges().any(|e| text.starts_with(e));
-    (ends(before) || ends(before.trim_end_matches([' ', '\t'])))
-        && (starts(after) || starts(after.trim_start_matches([' ', '\t'])))
+    let ends = |text: &str| {
+        BEFORE
+            .iter()
+            .chain(language.slot_edges)
+            .any(|e| text.ends_with(e))
+    };
+    let starts = |text: &str| {
+        AFTER
+            .iter()
+            .chain(language.slot_edges)
+            .any(|e| text.starts_with(e))
+    };
+    // Beside another hole, or beside text on its line, it is not alone.
+    let first = at == 1 && before.trim().is_empty();
+    let last = at + 2 == pieces.len() && after.trim().is_empty();
+    (first || ends(before) || ends(before.trim_end_matches([' ', '\t'])))
+        && (last || starts(after) || starts(after.trim_start_matches([' ', '\t'])))
 }
 
 /// Writes the fragment with each hole in the given form.
@@ -132,14 +145,19 @@ pub(crate) fn read(
     let alone: Vec<_> = (0..count)
         .map(|n| stands_alone(language, &pieces, n))
         .collect();
+    let choices = |n: usize| {
+        let alone = alone[n];
+        let is_plain = |form: &&str| form.ends_with(['@', '%', '"']);
+        forms
+            .iter()
+            .copied()
+            .filter(move |form| alone || is_plain(form))
+    };
     let mut best = attempt(&mut parser, language, context, &pieces, &names, &chosen);
     // Coordinate descent: change one hole at a time while the damage shrinks.
     for _ in 0..3 {
         for n in 0..count {
-            for form in forms
-                .iter()
-                .filter(|f| alone[n] || f.ends_with(['@', '%', '"']))
-            {
+            for form in choices(n) {
                 if best.0 == 0 {
                     return best.1;
                 }
@@ -151,6 +169,23 @@ pub(crate) fn read(
                     chosen = other;
                 }
             }
+        }
+    }
+    // One hole may hide what another does: every combination, if they are few.
+    let total = (0..count).map(|n| choices(n).count()).product::<usize>();
+    for number in 0..if total <= 600 { total } else { 0 } {
+        if best.0 == 0 {
+            break;
+        }
+        let mut rest = number;
+        for (n, slot) in chosen.iter_mut().enumerate() {
+            let forms: Vec<_> = choices(n).collect();
+            *slot = forms[rest % forms.len()];
+            rest /= forms.len();
+        }
+        let result = attempt(&mut parser, language, context, &pieces, &names, &chosen);
+        if result.0 < best.0 {
+            best = result;
         }
     }
     best.1
