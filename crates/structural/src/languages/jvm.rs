@@ -326,7 +326,7 @@ const KOTLIN: Language = Language {
             "while",
         ],
     }],
-    fillers: &["var @: Int", "@: Int", "@ -> 0"],
+    fillers: &["var @: Int", "var @: Int;", "@: Int", "@ -> 0"],
     whole_words: true,
     ..Language::new(
         "kotlin",

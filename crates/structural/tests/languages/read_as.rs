@@ -75,6 +75,7 @@ read_as! {
     kotlin_fragments_are_read: "lang-kotlin", "kotlin", [
         "fun $F($$$A): $T = $B" => ["function_declaration"],
         "is $T -> $X" => ["when_entry"],
+        "object $N { $$$M }" => ["object_declaration"],
         "name = $V" => ["value_argument"],
     ];
     scala_fragments_are_read: "lang-scala", "scala", [
