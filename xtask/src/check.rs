@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use crate::process::{cargo, command, run as run_command};
-use crate::{paths, setup, tidy};
+use crate::{fuzz, paths, setup, tables, tidy};
 
 /// Runs the checks, cheapest first.
 pub(crate) fn run(options: &setup::Options) -> Result<()> {
@@ -14,7 +14,10 @@ pub(crate) fn run(options: &setup::Options) -> Result<()> {
     let mut clippy = cargo(["clippy", "--release", "--workspace", "--all-targets"]);
     run_command(clippy.args(["--", "-D", "warnings"]))?;
     let mut doc = cargo(["doc", "--release", "--workspace", "--no-deps"]);
-    run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    tables::check()?;
+    tables::tokens()?;
+    fuzz::short()
 }
 
 /// Licences, bans and sources; advisories need a database from outside the registries.

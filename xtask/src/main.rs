@@ -2,10 +2,14 @@
 
 #![expect(clippy::print_stderr, reason = "tasks report on the terminal")]
 
+mod bench;
 mod check;
+mod fuzz;
+mod measure;
 mod paths;
 mod process;
 mod setup;
+mod tables;
 mod test;
 mod tidy;
 
@@ -26,23 +30,42 @@ enum Task {
     Setup(setup::Options),
     /// Run every test, after `setup`.
     Test(test::Options),
+    /// Run the conformance cases and golden specs only.
+    Conformance(test::Filter),
     /// Check the invariants of the architecture and of the repository.
     Tidy,
-    /// Formatting, lints, docs, licences and tidy.
+    /// Write the tables that documents take from code.
+    Tables(tables::Options),
+    /// Count the tokens of each tool's spec.
+    Tokens,
+    /// Measure a tool against its yardstick and write docs/benchmarks.md.
+    Bench(bench::Options),
+    /// Throw random and mutated input at a target.
+    Fuzz(fuzz::Options),
+    /// Formatting, lints, docs, licences, tidy, tables and a short fuzz run.
     Check(setup::Options),
     /// What continuous integration runs: `check`, then `test`.
     Ci(test::Options),
+    /// Run one program and print what it used, as JSON (used by `bench`).
+    #[command(hide = true)]
+    Measure(measure::Options),
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Setup(options) => setup::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Conformance(filter) => test::conformance(&filter),
         Task::Tidy => tidy::run(),
+        Task::Tables(options) => tables::run(&options),
+        Task::Tokens => tables::tokens(),
+        Task::Bench(options) => bench::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::Check(options) => check::run(&options),
         Task::Ci(options) => {
             check::run(options.setup())?;
             test::run(&options)
         }
+        Task::Measure(options) => measure::run(&options),
     }
 }

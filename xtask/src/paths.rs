@@ -18,3 +18,8 @@ pub(crate) fn installed() -> PathBuf {
 pub(crate) fn python_programs() -> PathBuf {
     installed().join("python/bin")
 }
+
+/// Returns the folder of the corpora, one folder for each language.
+pub(crate) fn corpora() -> PathBuf {
+    installed().join("corpora")
+}

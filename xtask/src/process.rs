@@ -2,7 +2,7 @@
 //!
 //! The ban on starting children outside `host` protects runs of tools; a task
 //! runner has no run, and its children are meant to own the terminal.
-#![allow(
+#![expect(
     clippy::disallowed_methods,
     reason = "tasks start programs; nothing here runs inside a tool call"
 )]

@@ -41,3 +41,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     run_command(&mut test)
 }
+
+/// Runs the package of conformance cases.
+pub(crate) fn conformance(filter: &Filter) -> Result<()> {
+    let mut test = cargo([
+        "test",
+        "--release",
+        "--package",
+        "conformance",
+        "--no-fail-fast",
+    ]);
+    if let Some(filter) = &filter.filter {
+        test.arg("--").arg(filter);
+    }
+    run_command(&mut test)
+}
