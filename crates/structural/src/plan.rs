@@ -86,9 +86,42 @@ impl Plan {
         Admitted { programs }
     }
 
-    /// Returns the texts that are searched for, longest first.
-    pub(crate) fn literal_texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.literals.iter().map(|l| &*l.0.text)
+    /// Returns the words that are searched for, longest first.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &[u8]> {
+        self.literals
+            .iter()
+            .map(|l| &*l.0.text)
+            .filter(|text| text.iter().any(u8::is_ascii_alphanumeric))
+    }
+
+    /// Returns the places in `text` of which every match holds one, in order;
+    /// `None` where a match may be anywhere.
+    pub(crate) fn anchors(
+        &self,
+        pattern: &Pattern,
+        admitted: &Admitted,
+        text: &[u8],
+    ) -> Option<Vec<u32>> {
+        let mut anchors: Vec<u32> = Vec::new();
+        for (number, program) in pattern.programs().iter().enumerate() {
+            if !admitted.has(number as u16) {
+                continue;
+            }
+            if program.is_sequence {
+                return None;
+            }
+            let rarest = self
+                .needs
+                .get(number)?
+                .iter()
+                .filter_map(|i| self.literals.get(*i))
+                .map(|literal| places(literal, text))
+                .min_by_key(Vec::len)?;
+            anchors.extend(rarest);
+        }
+        anchors.sort_unstable();
+        anchors.dedup();
+        Some(anchors)
     }
 
     pub(crate) fn has_literals(&self) -> bool {
@@ -129,6 +162,16 @@ impl Admitted {
 
     pub(crate) fn has(&self, program: u16) -> bool {
         self.programs.get(usize::from(program)) == Some(&true)
+    }
+}
+
+/// Returns every place where a literal begins.
+fn places((literal, finder): &(Literal, Finder<'static>), text: &[u8]) -> Vec<u32> {
+    match *literal.text {
+        [byte] => memchr::memchr_iter(byte, text)
+            .map(|at| at as u32)
+            .collect(),
+        _ => finder.find_iter(text).map(|at| at as u32).collect(),
     }
 }
 

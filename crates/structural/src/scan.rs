@@ -78,6 +78,13 @@ pub(crate) struct Hit {
     pub(crate) found: FileMatch,
     pub(crate) start: Position,
     pub(crate) end: Position,
+    /// The text of it; left out once [`MAX_TEXTS`] matches come before it.
+    pub(crate) texts: Option<Box<Texts>>,
+}
+
+/// The text of a match.
+#[derive(Debug, Clone)]
+pub(crate) struct Texts {
     /// The line the match starts on, cut.
     pub(crate) line: String,
     /// The text matched, cut.
@@ -85,6 +92,9 @@ pub(crate) struct Hit {
     /// Per metavariable, the text it stands for, cut.
     pub(crate) captures: Vec<Option<String>>,
 }
+
+/// Matches that come with their text; later ones have their place only.
+pub(crate) const MAX_TEXTS: usize = 1_000;
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -165,7 +175,9 @@ impl Scan<'_> {
             let Some(file) = self.files.get(at) else {
                 return;
             };
-            let outcome = self.search_file(file, &mut searches, &mut buffer);
+            // What is settled comes before this file in the result.
+            let has_texts = shared.lock().is_ok_and(|s| s.matches <= MAX_TEXTS);
+            let outcome = self.search_file(file, &mut searches, &mut buffer, has_texts);
             if outcome.failed == Some(SearchError::Stopped) {
                 return;
             }
@@ -193,6 +205,7 @@ impl Scan<'_> {
         file: &Candidate,
         searches: &mut BTreeMap<&'static str, FileSearch<'s>>,
         buffer: &mut Vec<u8>,
+        has_texts: bool,
     ) -> FileOutcome {
         let mut outcome = FileOutcome::default();
         let text = match read(&file.path, buffer) {
@@ -220,7 +233,7 @@ impl Scan<'_> {
             result = Some(again);
         }
         if let Some((found, _)) = result {
-            outcome.hits = hits(text, found);
+            outcome.hits = hits(text, found, has_texts);
         }
         outcome
     }
@@ -301,36 +314,37 @@ const MAX_TEXT_BYTES: usize = 2_000;
 /// Longest text of a metavariable kept, in bytes.
 const MAX_CAPTURE_BYTES: usize = 200;
 
-fn hits(text: &str, found: Vec<FileMatch>) -> Vec<Hit> {
+fn hits(text: &str, found: Vec<FileMatch>, has_texts: bool) -> Vec<Hit> {
     let mut lines = Lines {
         text,
         line: 1,
         line_start: 0,
     };
+    let part = |range: &std::ops::Range<usize>, limit| {
+        cut(text.get(range.clone()).unwrap_or_default(), limit)
+    };
     found
         .into_iter()
-        .map(|found| {
+        .enumerate()
+        .map(|(number, found)| {
             let start = lines.position(found.bytes.start);
-            let line = lines.current();
             let mut ahead = lines;
             let end = ahead.position(found.bytes.end);
-            let captures = found
-                .captures
-                .iter()
-                .map(|c| {
-                    c.as_ref()
-                        .map(|c| cut(text.get(c.clone()).unwrap_or_default(), MAX_CAPTURE_BYTES))
+            let texts = (has_texts && number < MAX_TEXTS).then(|| {
+                Box::new(Texts {
+                    line: cut_chars(lines.current(), MAX_LINE_CHARS),
+                    text: part(&found.bytes, MAX_TEXT_BYTES),
+                    captures: found
+                        .captures
+                        .iter()
+                        .map(|c| c.as_ref().map(|c| part(c, MAX_CAPTURE_BYTES)))
+                        .collect(),
                 })
-                .collect();
+            });
             Hit {
                 start,
                 end,
-                line: cut_chars(line, MAX_LINE_CHARS),
-                text: cut(
-                    text.get(found.bytes.clone()).unwrap_or_default(),
-                    MAX_TEXT_BYTES,
-                ),
-                captures,
+                texts,
                 found,
             }
         })
@@ -356,13 +370,10 @@ impl<'t> Lines<'t> {
                 line_start: 0,
             };
         }
-        for newline in
-            memchr::memchr_iter(b'\n', bytes.get(self.line_start..at).unwrap_or_default())
-                .map(|n| n + self.line_start)
-                .collect::<Vec<_>>()
-        {
-            self.line += 1;
-            self.line_start = newline + 1;
+        let passed = bytes.get(self.line_start..at).unwrap_or_default();
+        if let Some(last) = memchr::memrchr(b'\n', passed) {
+            self.line += memchr::memchr_iter(b'\n', passed).count();
+            self.line_start += last + 1;
         }
         let before = self.text.get(self.line_start..at).unwrap_or_default();
         let before = before.strip_prefix('\u{feff}').unwrap_or(before);

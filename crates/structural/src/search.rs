@@ -69,7 +69,13 @@ impl<'p> FileSearch<'p> {
         mut is_stopped: impl FnMut() -> bool,
     ) -> Result<Vec<FileMatch>, SearchError> {
         let tree = self.parse(source, &mut is_stopped)?;
-        self.flat.refill(&tree, |kind| self.plan.wants_fields(kind));
+        let anchors = self.plan.anchors(self.pattern, admitted, source);
+        self.flat.refill(
+            &tree,
+            |kind| self.plan.wants_fields(kind),
+            anchors.as_deref(),
+            |kind| !self.plan.starting_at(kind).is_empty(),
+        );
         drop(tree);
         let mut matcher = Matcher::new(
             self.grammar,

@@ -61,8 +61,19 @@ impl FlatTree {
     ///
     /// Field ids are recorded for children of the kinds that `wants_fields`
     /// names, since looking them up costs about as much as the visit itself.
-    pub(crate) fn refill(&mut self, tree: &Tree, wants_fields: impl Fn(u16) -> bool) {
+    ///
+    /// With `anchors`, only nodes that hold one of them are gone into, except
+    /// below a node of a kind that `is_start` names, which is laid out whole.
+    pub(crate) fn refill(
+        &mut self,
+        tree: &Tree,
+        wants_fields: impl Fn(u16) -> bool,
+        anchors: Option<&[u32]>,
+        is_start: impl Fn(u16) -> bool,
+    ) {
         self.nodes.clear();
+        let mut ahead = anchors.unwrap_or_default();
+        let mut whole_until = if anchors.is_some() { 0 } else { u32::MAX };
         self.has_fault = tree.root_node().has_error();
         let mut cursor = tree.walk();
         let mut parent = 0_u32;
@@ -97,7 +108,17 @@ impl FlatTree {
                     field,
                     flags: Flags(flags),
                 });
-                if cursor.goto_first_child() {
+                let mut goes_in = start != end || index == 0;
+                if start >= whole_until {
+                    while ahead.first().is_some_and(|a| *a < start) {
+                        ahead = ahead.get(1..).unwrap_or_default();
+                    }
+                    goes_in = ahead.first().is_some_and(|a| *a < end);
+                    if goes_in && is_start(kind) {
+                        whole_until = end;
+                    }
+                }
+                if goes_in && cursor.goto_first_child() {
                     parent = index;
                     parent_wants_fields = wants_fields(kind);
                     continue;
@@ -127,7 +148,7 @@ impl FlatTree {
     /// Lays out `tree` with all field ids.
     pub(crate) fn whole(tree: &Tree) -> Self {
         let mut flat = Self::default();
-        flat.refill(tree, |_| true);
+        flat.refill(tree, |_| true, None, |_| true);
         flat
     }
 

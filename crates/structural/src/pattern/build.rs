@@ -729,12 +729,16 @@ impl Builder<'_> {
         if class != Class::Plain || text.contains(['\n', '\r']) {
             return;
         }
+        // Operators are written one way; brackets in pairs may have a space in them.
+        let is_operator = !text.is_empty()
+            && text.bytes().all(|b| b.is_ascii_punctuation() && b != b'#')
+            && !matches!(text, "()" | "[]" | "{}");
         let fits = if kind.named {
-            !kind.keyword
+            !kind.keyword && text.len() > 1
         } else {
-            is_word && !language.ignores_case
+            (is_word && text.len() > 1 && !language.ignores_case) || is_operator
         };
-        if fits && text.len() > 1 && !text.contains(char::is_whitespace) {
+        if fits && !text.contains(char::is_whitespace) {
             let starts_alone = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             self.literals.push(Literal {
                 text: text.as_bytes().into(),

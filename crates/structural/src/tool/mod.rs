@@ -17,7 +17,7 @@ use crate::grammar::GrammarSource;
 use crate::languages::{self, Language, Rung};
 use crate::near::{self, NearMiss};
 use crate::pattern::{Pattern, PatternError};
-use crate::scan::{Hit, Job, Position, Scan, Scanned, SkipReason};
+use crate::scan::{Hit, Job, Position, Scan, Scanned, SkipReason, Texts};
 use crate::walk::{self, Listing};
 
 /// Matches returned where the call does not say.
@@ -87,10 +87,12 @@ pub struct MatchDetails {
     pub kind: String,
     /// Where it is.
     pub range: RangeDetails,
-    /// The text, cut at 2,000 bytes.
-    pub text: String,
-    /// What the metavariables stand for.
-    pub captures: BTreeMap<String, CaptureDetails>,
+    /// The text, cut at 2,000 bytes; for the first 1,000 matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What the metavariables stand for; for the first 1,000 matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captures: Option<BTreeMap<String, CaptureDetails>>,
     /// Whether a syntax error is in it or touches it.
     pub has_error: bool,
 }
@@ -473,15 +475,6 @@ impl Report<'_> {
     }
 
     fn details(&self, shown: usize, total: usize, total_is_exact: bool) -> serde_json::Value {
-        let matches = self
-            .hits()
-            .take(shown)
-            .filter_map(|(file, hit)| {
-                let (language, job) = self.job(file)?;
-                let path = &self.listing.files.get(file)?.relative;
-                Some(match_details(path, language, job, hit))
-            })
-            .collect();
         let mut searched: BTreeMap<String, usize> = BTreeMap::new();
         for (file, outcome) in self.scanned.outcomes.iter().enumerate() {
             if outcome.skipped.is_none()
@@ -492,7 +485,7 @@ impl Report<'_> {
         }
         let details = AstGrepDetails {
             version: 1,
-            matches,
+            matches: Vec::new(),
             shown,
             total,
             total_is_exact,
@@ -510,7 +503,20 @@ impl Report<'_> {
                 .collect(),
             near_misses: self.near_misses.clone(),
         };
-        serde_json::to_value(details).unwrap_or_default()
+        let mut details = serde_json::to_value(details).unwrap_or_default();
+        // Put together one by one, since there may be hundreds of thousands.
+        if let Some(slot) = details.get_mut("matches") {
+            *slot = self
+                .hits()
+                .take(shown)
+                .filter_map(|(file, hit)| {
+                    let (language, job) = self.job(file)?;
+                    let path = &self.listing.files.get(file)?.relative;
+                    serde_json::to_value(match_details(path, language, job, hit)).ok()
+                })
+                .collect();
+        }
+        details
     }
 
     fn skipped(&self) -> Vec<SkippedFile> {
@@ -531,23 +537,22 @@ impl Report<'_> {
 }
 
 fn match_details(path: &str, language: &str, job: &Job, hit: &Hit) -> MatchDetails {
-    let captures = job
-        .pattern
-        .variables()
-        .iter()
-        .zip(&hit.found.captures)
-        .zip(&hit.captures)
-        .filter_map(|((variable, bytes), text)| {
-            let bytes = bytes.as_ref()?;
-            Some((
-                variable.name.clone(),
-                CaptureDetails {
+    let captures = |texts: &Texts| {
+        job.pattern
+            .variables()
+            .iter()
+            .zip(&hit.found.captures)
+            .zip(&texts.captures)
+            .filter_map(|((variable, bytes), text)| {
+                let bytes = bytes.as_ref()?;
+                let details = CaptureDetails {
                     bytes: [bytes.start, bytes.end],
                     text: text.clone().unwrap_or_default(),
-                },
-            ))
-        })
-        .collect();
+                };
+                Some((variable.name.clone(), details))
+            })
+            .collect()
+    };
     MatchDetails {
         path: path.to_owned(),
         language: language.to_owned(),
@@ -557,8 +562,8 @@ fn match_details(path: &str, language: &str, job: &Job, hit: &Hit) -> MatchDetai
             start: hit.start,
             end: hit.end,
         },
-        text: hit.text.clone(),
-        captures,
+        text: hit.texts.as_ref().map(|t| t.text.clone()),
+        captures: hit.texts.as_ref().map(|t| captures(t)),
         has_error: hit.found.has_error,
     }
 }

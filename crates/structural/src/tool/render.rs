@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use crate::scan::{Hit, Job, SkipReason};
+use crate::scan::{Hit, Job, MAX_TEXTS, SkipReason};
 
 /// Captures shown for one match, in characters.
 const MAX_CAPTURES_CHARS: usize = 160;
@@ -18,7 +18,7 @@ pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bo
     } else {
         header(report, shown, total, is_exact, &mut out);
         let mut last_file = usize::MAX;
-        for (file, hit) in report.hits().take(shown) {
+        for (file, hit) in report.hits().take(shown.min(MAX_TEXTS)) {
             let Some((_, job)) = report.job(file) else {
                 continue;
             };
@@ -32,6 +32,13 @@ pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bo
                 let _ = writeln!(out, "\n{path}");
             }
             line(hit, job, &mut out);
+        }
+        if shown > MAX_TEXTS {
+            let _ = writeln!(
+                out,
+                "\n{} more matches are only in `details`",
+                shown - MAX_TEXTS
+            );
         }
         if shown < total || !is_exact {
             let _ = writeln!(
@@ -70,7 +77,7 @@ fn header(report: &Report<'_>, shown: usize, total: usize, is_exact: bool, out: 
 /// Names the kinds of nodes found, most frequent first.
 fn kinds(report: &Report<'_>, shown: usize) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for (file, hit) in report.hits().take(shown) {
+    for (file, hit) in report.hits().take(shown.min(MAX_TEXTS)) {
         let Some((_, job)) = report.job(file) else {
             continue;
         };
@@ -89,7 +96,8 @@ fn kinds(report: &Report<'_>, shown: usize) -> String {
 }
 
 fn line(hit: &Hit, job: &Job, out: &mut String) {
-    let _ = write!(out, "{}: {}", hit.start.line, hit.line.trim());
+    let Some(texts) = &hit.texts else { return };
+    let _ = write!(out, "{}: {}", hit.start.line, texts.line.trim());
     let more = hit.end.line - hit.start.line;
     if more > 0 {
         let _ = write!(
@@ -102,7 +110,7 @@ fn line(hit: &Hit, job: &Job, out: &mut String) {
         out.push_str(" [touches a syntax error]");
     }
     let mut captures = String::new();
-    for (variable, text) in job.pattern.variables().iter().zip(&hit.captures) {
+    for (variable, text) in job.pattern.variables().iter().zip(&texts.captures) {
         let Some(text) = text else { continue };
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if !captures.is_empty() {
@@ -213,7 +221,10 @@ fn nothing(report: &Report<'_>, out: &mut String) {
 
 /// Says whether the words of the pattern occur at all.
 fn literals(report: &Report<'_>, out: &mut String) {
-    let has_literals = report.jobs.values().any(|j| j.plan.has_literals());
+    let has_literals = report
+        .jobs
+        .values()
+        .any(|j| j.plan.words().next().is_some());
     if !has_literals {
         return;
     }
@@ -225,7 +236,7 @@ fn literals(report: &Report<'_>, out: &mut String) {
         .count();
     let mut words: Vec<String> = Vec::new();
     for job in report.jobs.values() {
-        for word in job.plan.literal_texts() {
+        for word in job.plan.words() {
             let word = String::from_utf8_lossy(word).into_owned();
             if !words.contains(&word) && words.len() < 4 {
                 words.push(word);
