@@ -36,7 +36,7 @@ fn places(details: &Value) -> BTreeSet<Place> {
     matches
         .iter()
         .map(|found| {
-            let line = found["range"]["start"]["line"].as_u64().unwrap();
+            let line = found["line"].as_u64().unwrap();
             (found["path"].as_str().unwrap().to_owned(), line)
         })
         .collect()
@@ -107,7 +107,7 @@ fn check_with_ast_grep(language: &str, path: &str, pattern: &str, at_least: usiz
                 .unwrap()
                 .trim_start_matches("./")
                 .to_owned();
-            (path, found["range"]["start"]["line"].as_u64().unwrap() + 1)
+            (path, found["line"].as_u64().unwrap() + 1)
         })
         .collect();
     check_same(&places(&details), &wanted, at_least);

@@ -13,6 +13,8 @@ use crate::files;
 pub(crate) struct Attachments {
     /// Whether the file tools of this harness are part of it.
     pub(crate) file_tools: bool,
+    /// Threads of one search; one for each core where it is not said.
+    pub(crate) search_threads: Option<usize>,
     /// Tools from elsewhere.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) guardrail: Option<Arc<dyn Guardrail>>,
@@ -30,6 +32,9 @@ pub(crate) fn assemble(
     #[cfg(feature = "structural")]
     {
         builder = builder.grammars(Arc::new(toolset::structural::CompiledGrammars::new()));
+        if let Some(threads) = attachments.search_threads {
+            builder = builder.search_threads(threads);
+        }
     }
     if attachments.file_tools {
         for tool in files::tools(&workspace, Arc::new(DiskFiles::new())) {

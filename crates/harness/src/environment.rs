@@ -14,6 +14,8 @@ const FOLDER: &str = "toolset";
 /// The surroundings of the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
+    /// Threads of one search, from `TOOLSET_THREADS`.
+    pub(crate) search_threads: Option<usize>,
     /// The folder that relative paths of the command line start from.
     pub(crate) current: PathBuf,
     /// Where trust is remembered; `None` without a home.
@@ -70,7 +72,17 @@ impl Environment {
         let configuration = configuration_folder(variable("XDG_CONFIG_HOME"), variable("HOME"));
         #[expect(clippy::disallowed_methods, reason = "read once here, and passed on")]
         let current = std::env::current_dir().context("cannot find the current folder")?;
+        let search_threads = match variable("TOOLSET_THREADS") {
+            None => None,
+            Some(text) => Some(
+                text.to_str()
+                    .and_then(|t| t.parse().ok())
+                    .filter(|n| *n > 0)
+                    .context("`TOOLSET_THREADS` is not a number from 1")?,
+            ),
+        };
         Ok(Self {
+            search_threads,
             current,
             trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
             stdin_is_terminal: std::io::stdin().is_terminal(),

@@ -193,7 +193,7 @@ fn ast_grep_finds_code_by_its_shape() {
     assert_eq!(captures, ["a"], "{value}");
     let lines: Vec<&Value> = matches
         .iter()
-        .map(|found| &found["range"]["start"]["line"])
+        .map(|found| &found["line"])
         .collect();
     assert_eq!(lines, [2], "{value}");
 }

@@ -248,7 +248,7 @@ fn speaks_of_a_list(name: &str) -> bool {
         "element_content",
     ];
     const WHOLE: &[&str] = &["then", "else", "do", "fragment", "select_expression"];
-    !name.ends_with("_statement")
+    !name.ends_with("expression_statement")
         && !matches!(name, "class" | "this" | "alias")
         && ((name.ends_with('s') && !name.ends_with("ss"))
             || WORDS.iter().any(|w| name.contains(w))

@@ -20,9 +20,9 @@ pub use error::Error;
 pub use grammar::{CompiledGrammars, Grammar, GrammarSource};
 pub use near::NearMiss;
 pub use pattern::{Attempt, MAX_PATTERN_BYTES, MAX_VARIABLES, Pattern, PatternError, Variable};
-pub use scan::{MAX_FILE_BYTES, Position, SkipReason};
+pub use scan::{MAX_FILE_BYTES, SkipReason};
 pub use search::{FileMatch, SearchError, search_text};
 pub use tool::{
     AstGrep, AstGrepDetails, AstGrepInput, CaptureDetails, DEFAULT_MAX_RESULTS, MatchDetails,
-    RangeDetails, ReadingDetails, SkippedFile,
+    ReadingDetails, SkippedFile,
 };

@@ -446,13 +446,18 @@ impl<'a> Matcher<'a> {
                 }
                 match next_op {
                     Some(Op::Leave { .. } | Op::Done) => skip(state),
+                    // A line end does what the terminator does.
+                    _ if at < end && self.has_line_end(state.last_end, at) => skip(state),
                     _ if self.grammar.is_list(self.tree.node(state.parent).kind) => skip(state),
                     _ => Advance::Fail,
                 }
             }
             Class::Closer | Class::Plain => {
                 let mut at = self.skip_to_item(state.at, end, state.parent);
-                if token.class == Class::Closer && at < end && self.kind(at).separator {
+                if token.class == Class::Closer
+                    && at < end
+                    && (self.kind(at).separator || self.kind(at).terminator)
+                {
                     let behind = self.skip_extras(self.tree.node(at).next, end);
                     if behind < end && self.kind(behind).closer {
                         at = behind;
@@ -472,6 +477,12 @@ impl<'a> Matcher<'a> {
                 }
             }
         }
+    }
+
+    fn has_line_end(&self, from: u32, next: u32) -> bool {
+        let until = self.tree.node(next).start as usize;
+        let between = self.source.get(from as usize..until).unwrap_or_default();
+        memchr::memchr(b'\n', between).is_some()
     }
 
     fn comment(&self, state: State, end: u32, token: &Token) -> Advance {

@@ -97,12 +97,12 @@ pub(crate) struct Texts {
 pub(crate) const MAX_TEXTS: usize = 1_000;
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub struct Position {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
     /// Line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Column in characters, from 1.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 /// What came of one file.

@@ -52,6 +52,8 @@ impl Toolset {
             events: None,
             #[cfg(feature = "structural")]
             grammars: None,
+            #[cfg(feature = "structural")]
+            search_threads: None,
         }
     }
 
@@ -88,6 +90,8 @@ pub struct ToolsetBuilder {
     events: Option<Arc<dyn EventSink>>,
     #[cfg(feature = "structural")]
     grammars: Option<Arc<dyn structural::GrammarSource>>,
+    #[cfg(feature = "structural")]
+    search_threads: Option<usize>,
 }
 
 impl ToolsetBuilder {
@@ -95,6 +99,13 @@ impl ToolsetBuilder {
     #[cfg(feature = "structural")]
     pub fn grammars(mut self, grammars: Arc<dyn structural::GrammarSource>) -> Self {
         self.grammars = Some(grammars);
+        self
+    }
+
+    /// Sets how many threads one search uses; the default is one for each core.
+    #[cfg(feature = "structural")]
+    pub fn search_threads(mut self, threads: usize) -> Self {
+        self.search_threads = Some(threads);
         self
     }
 
@@ -173,7 +184,11 @@ impl ToolsetBuilder {
         {
             registry = match self.grammars {
                 Some(grammars) => {
-                    registry.typed(structural::AstGrep::new(self.workspace.clone(), grammars))
+                    let search = structural::AstGrep::new(self.workspace.clone(), grammars);
+                    registry.typed(match self.search_threads {
+                        Some(threads) => search.threads(threads),
+                        None => search,
+                    })
                 }
                 None => registry.not_attached("ast_grep", "grammar source"),
             };

@@ -36,11 +36,6 @@ struct Details {
 #[derive(Deserialize)]
 struct OurMatch {
     path: String,
-    range: OurRange,
-}
-
-#[derive(Deserialize)]
-struct OurRange {
     bytes: (usize, usize),
 }
 
@@ -72,14 +67,14 @@ impl Comparison {
             .into_iter()
             .map(|found| Place {
                 path: found.path,
-                bytes: found.range.bytes,
+                bytes: found.bytes,
             })
             .collect();
         let mut other = BTreeSet::new();
         for line in BufReader::new(File::open(theirs)?).lines() {
             let found: TheirMatch = serde_json::from_str(&line?)?;
             let path = found.file.trim_start_matches("./").to_owned();
-            let bytes = (found.range.bytes.start, found.range.bytes.end);
+            let bytes = (found.bytes.start, found.bytes.end);
             other.insert(Place { path, bytes });
         }
         Ok(Self {

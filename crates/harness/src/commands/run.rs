@@ -40,6 +40,7 @@ impl<'a> Session<'a> {
         let reporter = Arc::new(Reporter::new(environment.stderr));
         let attachments = Attachments {
             file_tools: true,
+            search_threads: environment.search_threads,
             events: Some(Arc::clone(&reporter) as _),
             ..Attachments::default()
         };
@@ -102,10 +103,15 @@ impl<'a> Session<'a> {
         format: Format,
     ) -> Result<(), Failure> {
         match format {
-            Format::Pretty => {
-                print(&(serde_json::to_string_pretty(&wire::result(result))? + "\n"))?;
-            }
-            Format::Line => print(&(serde_json::to_string(&wire::result(result))? + "\n"))?,
+            // Written as it is, without a copy: it may hold very many matches.
+            Format::Pretty => print(&match result {
+                Ok(output) => serde_json::to_string_pretty(output)? + "\n",
+                Err(_) => serde_json::to_string_pretty(&wire::result(result))? + "\n",
+            })?,
+            Format::Line => print(&match result {
+                Ok(output) => serde_json::to_string(output)? + "\n",
+                Err(_) => serde_json::to_string(&wire::result(result))? + "\n",
+            })?,
             Format::Text => match result {
                 Ok(output) => print(&text_of(output))?,
                 Err(error) => {

@@ -239,6 +239,7 @@ impl Session {
             .map(|spec| Arc::new(ClientTool::new(spec, &self.peer, &self.open)) as Arc<dyn Tool>);
         let attachments = Attachments {
             file_tools: params.file_tools,
+            search_threads: None,
             tools: tools.collect(),
             guardrail: (!params.guardrails.is_empty()).then(|| Arc::new(params.guardrails) as _),
             approver: params

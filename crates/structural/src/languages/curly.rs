@@ -461,6 +461,7 @@ const DART: Language = Language {
         ]),
         context(Pair, "var x = {", "};\n", "'name': $V").only(&["map_element"]),
         context(Argument, "var x = g(", ");\n", "child: $C").only(&["named_argument"]),
+        context(Expression, "var x = a", ";\n", "..$M($X)").only(&["cascade_section"]),
         context(Parameter, "void f(", ") {}\n", "$T $N").only(&["formal_parameter"]),
         context(Parameter, "void f({", "}) {}\n", "required $T $N")
             .only(&["formal_parameter", "required"]),

@@ -242,9 +242,16 @@ pub(super) fn build(
     literals.sort_by_key(|l| std::cmp::Reverse(l.text.len()));
     literals.dedup();
     let (ops, places) = (builder.ops, builder.places);
-    let has_only_holes = !ops
-        .iter()
-        .any(|op| matches!(op, Op::Token(token) if token.is_named || is_word(&token.text)));
+    let mut depth = 0;
+    let has_only_holes = !ops.iter().any(|op| {
+        match op {
+            Op::Enter { .. } => depth += 1,
+            Op::Leave { .. } => depth -= 1,
+            _ => {}
+        }
+        // Beyond the punctuation between the metavariables.
+        matches!(op, Op::Token(token) if token.is_named || is_word(&token.text) || depth > 1)
+    });
     let depends = depends(&ops);
     let root_name = if is_sequence {
         "sequence".to_owned()

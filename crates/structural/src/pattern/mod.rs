@@ -151,6 +151,16 @@ struct Compiler<'a> {
     parser: Parser,
     fillers: Vec<scaffold::Filler>,
     sentinel: String,
+    effort: Effort,
+}
+
+/// How much is tried to find stand-ins that parse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// Each metavariable in turn.
+    Quick,
+    /// Every combination, up to a limit.
+    Thorough,
 }
 
 fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
@@ -191,19 +201,20 @@ fn compile_with(
         parser,
         fillers: scaffold::fillers(grammar),
         sentinel: scaffold::sentinel(&text),
+        effort: Effort::Quick,
     };
     let mut readings: Vec<build::Reading> = Vec::new();
     let mut attempts: Vec<(Rung, Refusal)> = Vec::new();
-    for context in grammar.language().contexts {
-        match compiler.read(&dollars, &variables, *context) {
-            Ok(reading) => {
-                let known = readings.iter().any(|r| r.program.is_same(&reading.program));
-                if !known {
-                    readings.push(reading);
-                }
-            }
-            Err(refusal) => attempts.push((context.rung, refusal)),
+    // Most patterns parse with the first stand-ins tried; only where no context
+    // takes them are all combinations worth the time.
+    for effort in [Effort::Quick, Effort::Thorough] {
+        if !readings.is_empty() || (effort == Effort::Thorough && compiler.has_one_choice(&dollars))
+        {
+            break;
         }
+        compiler.effort = effort;
+        attempts.clear();
+        compiler.read_all(&dollars, &variables, &mut readings, &mut attempts);
     }
     drop_readings(&mut readings, grammar.language());
     if readings.is_empty() {
@@ -495,35 +506,41 @@ impl Compiler<'_> {
                 }
             }
         }
-        if self.try_plain_forms(dollars, stands, &holes, context) {
+        if self.try_combinations(dollars, stands, &holes, context) {
             return Ok(());
         }
         Err(best)
     }
 
-    /// Tries the plain forms of a few metavariables in every combination.
-    fn try_plain_forms(
+    /// Tries the stand-ins of a few metavariables in every combination: of the
+    /// plain ones, or with [`Effort::Thorough`] of all.
+    fn try_combinations(
         &mut self,
         dollars: &[Dollar],
         stands: &mut [Stand],
         holes: &[usize],
         context: Context,
     ) -> bool {
-        const MAX_COMBINATIONS: usize = 27;
-        let forms = self.fillers.iter().filter(|f| !f.needs_slot).count();
-        let combinations = u32::try_from(holes.len())
-            .ok()
-            .and_then(|n| forms.checked_pow(n));
-        let Some(combinations) = combinations.filter(|n| *n <= MAX_COMBINATIONS) else {
+        let most = if self.effort == Effort::Thorough {
+            600
+        } else {
+            27
+        };
+        let choices: Vec<Vec<usize>> = holes.iter().map(|h| self.choices(dollars, *h)).collect();
+        let combinations = choices
+            .iter()
+            .try_fold(1_usize, |n, c| n.checked_mul(c.len()));
+        let Some(combinations) = combinations.filter(|n| *n <= most) else {
             return false;
         };
         let before = stands.to_vec();
         for mut combination in 1..combinations {
-            for &hole in holes {
-                if let Some(slot) = stands.get_mut(hole) {
-                    *slot = Stand::Filler(combination % forms);
+            for (&hole, choices) in holes.iter().zip(&choices) {
+                let choice = choices.get(combination % choices.len().max(1));
+                if let (Some(slot), Some(choice)) = (stands.get_mut(hole), choice) {
+                    *slot = Stand::Filler(*choice);
                 }
-                combination /= forms;
+                combination /= choices.len().max(1);
             }
             if self.cost(dollars, stands, context).is_ok() {
                 return true;
@@ -531,6 +548,50 @@ impl Compiler<'_> {
         }
         stands.copy_from_slice(&before);
         false
+    }
+
+    /// Returns the stand-ins worth a combination for one metavariable.
+    fn choices(&self, dollars: &[Dollar], hole: usize) -> Vec<usize> {
+        let is_alone = self.effort == Effort::Thorough
+            && dollars
+                .get(hole)
+                .is_some_and(|d| scaffold::is_alone(self.grammar, self.text, d));
+        let fits = |f: &scaffold::Filler| is_alone || !f.needs_slot;
+        self.fillers
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| fits(f))
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Whether there are no combinations to try.
+    fn has_one_choice(&self, dollars: &[Dollar]) -> bool {
+        dollars
+            .iter()
+            .filter(|d| matches!(d.form, DollarForm::Hole(..)))
+            .count()
+            < 2
+    }
+
+    /// Reads the pattern in every context.
+    fn read_all(
+        &mut self,
+        dollars: &[Dollar],
+        variables: &[Variable],
+        readings: &mut Vec<build::Reading>,
+        attempts: &mut Vec<(Rung, Refusal)>,
+    ) {
+        for context in self.grammar.language().contexts {
+            match self.read(dollars, variables, *context) {
+                Ok(reading) => {
+                    if !readings.iter().any(|r| r.program.is_same(&reading.program)) {
+                        readings.push(reading);
+                    }
+                }
+                Err(refusal) => attempts.push((context.rung, refusal)),
+            }
+        }
     }
 
     fn cost(

@@ -17,7 +17,7 @@ use crate::grammar::GrammarSource;
 use crate::languages::{self, Language, Rung};
 use crate::near::{self, NearMiss};
 use crate::pattern::{Pattern, PatternError};
-use crate::scan::{Hit, Job, Position, Scan, Scanned, SkipReason, Texts};
+use crate::scan::{Hit, Job, Scan, Scanned, SkipReason, Texts};
 use crate::walk::{self, Listing};
 
 /// Matches returned where the call does not say.
@@ -85,8 +85,16 @@ pub struct MatchDetails {
     pub language: String,
     /// Kind of the node; of the first one for several statements.
     pub kind: String,
-    /// Where it is.
-    pub range: RangeDetails,
+    /// First byte and one past the last, from 0.
+    pub bytes: [usize; 2],
+    /// Line of the first character, from 1.
+    pub line: usize,
+    /// Column of the first character, in characters from 1.
+    pub column: usize,
+    /// Line of one past the last character, from 1.
+    pub end_line: usize,
+    /// Column of one past the last character, in characters from 1.
+    pub end_column: usize,
     /// The text, cut at 2,000 bytes; for the first 1,000 matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -94,19 +102,8 @@ pub struct MatchDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captures: Option<BTreeMap<String, CaptureDetails>>,
     /// Whether a syntax error is in it or touches it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_error: bool,
-}
-
-/// A range in a file.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct RangeDetails {
-    /// First byte and one past the last, from 0.
-    pub bytes: [usize; 2],
-    /// First character.
-    pub start: Position,
-    /// One past the last character.
-    pub end: Position,
 }
 
 /// What a metavariable stands for.
@@ -468,7 +465,8 @@ impl Report<'_> {
     fn output(&self) -> ToolOutput {
         let total = self.hits().count();
         let shown = total.min(self.request.max_results);
-        let total_is_exact = self.scanned.is_complete;
+        // A file is searched for one match more than are wanted, not to its end.
+        let total_is_exact = self.scanned.is_complete && total <= self.request.max_results;
         let text = render::text(self, shown, total, total_is_exact);
         let details = self.details(shown, total, total_is_exact);
         ToolOutput::text(text).with_details(details)
@@ -557,11 +555,11 @@ fn match_details(path: &str, language: &str, job: &Job, hit: &Hit) -> MatchDetai
         path: path.to_owned(),
         language: language.to_owned(),
         kind: job.grammar.kind_name(hit.found.kind).to_owned(),
-        range: RangeDetails {
-            bytes: [hit.found.bytes.start, hit.found.bytes.end],
-            start: hit.start,
-            end: hit.end,
-        },
+        bytes: [hit.found.bytes.start, hit.found.bytes.end],
+        line: hit.start.line,
+        column: hit.start.column,
+        end_line: hit.end.line,
+        end_column: hit.end.column,
         text: hit.texts.as_ref().map(|t| t.text.clone()),
         captures: hit.texts.as_ref().map(|t| captures(t)),
         has_error: hit.found.has_error,
