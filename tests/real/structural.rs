@@ -107,7 +107,7 @@ fn check_with_ast_grep(language: &str, path: &str, pattern: &str, at_least: usiz
                 .unwrap()
                 .trim_start_matches("./")
                 .to_owned();
-            (path, found["line"].as_u64().unwrap() + 1)
+            (path, found["range"]["start"]["line"].as_u64().unwrap() + 1)
         })
         .collect();
     check_same(&places(&details), &wanted, at_least);

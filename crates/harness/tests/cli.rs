@@ -191,10 +191,7 @@ fn ast_grep_finds_code_by_its_shape() {
         .map(|found| &found["captures"]["X"]["text"])
         .collect();
     assert_eq!(captures, ["a"], "{value}");
-    let lines: Vec<&Value> = matches
-        .iter()
-        .map(|found| &found["line"])
-        .collect();
+    let lines: Vec<&Value> = matches.iter().map(|found| &found["line"]).collect();
     assert_eq!(lines, [2], "{value}");
 }
 
