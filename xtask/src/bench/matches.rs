@@ -74,7 +74,7 @@ impl Comparison {
         for line in BufReader::new(File::open(theirs)?).lines() {
             let found: TheirMatch = serde_json::from_str(&line?)?;
             let path = found.file.trim_start_matches("./").to_owned();
-            let bytes = (found.bytes.start, found.bytes.end);
+            let bytes = (found.range.bytes.start, found.range.bytes.end);
             other.insert(Place { path, bytes });
         }
         Ok(Self {
