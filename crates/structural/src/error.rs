@@ -12,16 +12,19 @@ use crate::scan::SkipReason;
 #[non_exhaustive]
 pub enum Error {
     /// The path names nothing.
-    #[error("cannot search `{0}`")]
+    #[error("cannot search `{}`", short(.0))]
     NoSuchPath(String),
     /// The language is not known.
-    #[error("unknown language `{name}`")]
+    #[error("unknown language `{}`", short(name))]
     UnknownLanguage {
         /// The name given.
         name: String,
         /// Known ids, nearest first.
         nearest: Vec<String>,
     },
+    /// The path names neither a file nor a folder.
+    #[error("cannot search `{0}`")]
+    Special(String),
     /// The language of a file is not known.
     #[error("cannot tell the language of `{0}`")]
     NoLanguage(String),
@@ -87,6 +90,9 @@ impl From<Error> for ToolError {
             Error::NoSuchPath(_) => Self::not_found(&error)
                 .why("it does not exist")
                 .next("give a file or folder of the workspace, or leave `path` out"),
+            Error::Special(_) => Self::invalid_input(&error)
+                .why("it is a pipe, a socket or a device")
+                .next("give a file or folder of the workspace"),
             Error::UnknownLanguage { nearest, .. } => Self::invalid_input(&error)
                 .why(format!(
                     "known languages, nearest first: {}",

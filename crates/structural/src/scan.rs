@@ -2,7 +2,6 @@
 //! many there are.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +11,7 @@ use crate::grammar::Grammar;
 use crate::pattern::Pattern;
 use crate::plan::Plan;
 use crate::search::{FileMatch, FileSearch, SearchError};
-use crate::walk::{Candidate, is_header};
+use crate::walk::{self, Candidate, is_header};
 
 /// The largest file that is searched, in bytes.
 pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -277,7 +276,7 @@ pub(crate) fn read<'b>(
 ) -> Result<&'b str, (SkipReason, String)> {
     buffer.clear();
     let unreadable = |e: io::Error| (SkipReason::Unreadable, e.to_string());
-    let mut file = File::open(path).map_err(unreadable)?;
+    let mut file = walk::open(path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     if size > MAX_FILE_BYTES {
         return Err((

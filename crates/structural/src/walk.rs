@@ -1,13 +1,21 @@
 //! Lists the files to search.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use host::{Workspace, WorkspacePath};
 use ignore::WalkBuilder;
+use rustix::fs::{Mode, OFlags};
 
 use crate::languages::{self, Language};
+
+/// Files whose rules hold for a folder.
+const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// The largest file of rules that is read, in bytes.
+const MAX_RULE_BYTES: u64 = 1024 * 1024;
 
 /// A file to search.
 #[derive(Clone)]
@@ -51,12 +59,38 @@ pub(crate) fn list(
         }
         return listing;
     }
+    if let Some(rules) = unfit_rules(path.absolute()) {
+        listing
+            .unreadable
+            .push((path.relative().to_owned(), format!(": {rules}")));
+        return listing;
+    }
+    let has_unfit_parent = path
+        .absolute()
+        .ancestors()
+        .skip(1)
+        .any(|parent| unfit_rules(parent).is_some());
+    let unfit: Arc<Mutex<Vec<(PathBuf, String)>>> = Arc::default();
+    let found = Arc::clone(&unfit);
     let mut builder = WalkBuilder::new(path.absolute());
     builder
         .follow_links(false)
         .require_git(false)
+        .git_exclude(false)
+        .parents(!has_unfit_parent)
         .sort_by_file_name(std::ffi::OsStr::cmp)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        // Asked before the rules of a folder are read.
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|t| t.is_dir());
+            if is_folder && let Some(rules) = unfit_rules(entry.path()) {
+                found
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((entry.path().to_owned(), rules));
+                return false;
+            }
+            entry.depth() == 0 || entry.file_name() != ".git"
+        });
     for entry in builder.build() {
         if is_stopped() {
             break;
@@ -80,19 +114,61 @@ pub(crate) fn list(
             listing.other_files += 1;
             continue;
         };
-        let relative = entry
-            .path()
-            .strip_prefix(root)
-            .unwrap_or(entry.path())
-            .to_string_lossy()
-            .replace(std::path::MAIN_SEPARATOR, "/");
+        let relative = relative(root, entry.path());
         listing.files.push(Candidate {
             path: entry.into_path(),
             relative,
             language: known,
         });
     }
+    for (folder, rules) in unfit
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain(..)
+    {
+        listing
+            .unreadable
+            .push((relative(root, &folder), format!(": {rules}")));
+    }
     listing
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .to_string_lossy()
+        .replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+/// Says why the rules of a folder must not be read: opening a pipe waits for
+/// ever, and a device has no end.
+fn unfit_rules(folder: &Path) -> Option<String> {
+    RULE_FILES.into_iter().find_map(|name| {
+        let metadata = std::fs::metadata(folder.join(name)).ok()?;
+        if metadata.is_dir() {
+            None
+        } else if !metadata.is_file() {
+            Some(format!("its `{name}` is no regular file"))
+        } else if metadata.len() > MAX_RULE_BYTES {
+            Some(format!("its `{name}` is over {MAX_RULE_BYTES} bytes"))
+        } else {
+            None
+        }
+    })
+}
+
+/// Opens a regular file.
+///
+/// What was one when it was listed may have become a link or a pipe since.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("no regular file any more"))
+    }
 }
 
 /// Whether a file is searched when `language` is asked for.
@@ -118,7 +194,7 @@ pub(crate) fn recognise(path: &Path) -> Option<&'static Language> {
             return None;
         }
         let mut start = [0_u8; 128];
-        let read = File::open(path).and_then(|mut f| f.read(&mut start)).ok()?;
+        let read = open(path).and_then(|mut f| f.read(&mut start)).ok()?;
         let start = start.get(..read)?;
         if !start.starts_with(b"#!") {
             return None;
@@ -126,4 +202,57 @@ pub(crate) fn recognise(path: &Path) -> Option<&'static Language> {
         let line = start.split(|b| *b == b'\n').next()?;
         languages::by_shebang(std::str::from_utf8(line).ok()?)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use host::Trust;
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the test makes what it needs")]
+    fn pipe(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    }
+
+    #[test]
+    fn rules_that_are_a_pipe_are_reported_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let sub = folder.path().join("sub");
+        std::fs::create_dir(&sub).unwrap();
+        std::fs::write(folder.path().join("a.rs"), "").unwrap();
+        std::fs::write(sub.join("b.rs"), "").unwrap();
+        pipe(&sub.join(".gitignore"));
+        let workspace = Workspace::open(folder.path(), Trust::Untrusted).unwrap();
+        let listing = list(&workspace, &workspace.root_path(), None, || false);
+        let names: Vec<_> = listing.files.iter().map(|f| f.relative.as_str()).collect();
+        assert_eq!(names, ["a.rs"]);
+        assert_eq!(
+            listing.unreadable,
+            [(
+                "sub".to_owned(),
+                ": its `.gitignore` is no regular file".to_owned()
+            )]
+        );
+    }
+
+    #[test]
+    fn a_file_that_became_a_link_or_a_pipe_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, fifo) = (folder.path().join("link"), folder.path().join("fifo"));
+        std::os::unix::fs::symlink("/etc/hostname", &link).unwrap();
+        pipe(&fifo);
+        assert!(open(&link).is_err());
+        assert!(open(&fifo).is_err());
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_has_a_language() {
+        let name = OsStr::from_bytes(b"bad\xff.rs");
+        assert_eq!(recognise(Path::new(name)).map(|l| l.id), Some("rust"));
+    }
 }

@@ -26,7 +26,8 @@ pub fn by_name(name: &str) -> Option<&'static Language> {
 /// For the error that answers an unknown name.
 #[must_use]
 pub fn nearest(name: &str) -> Vec<&'static str> {
-    let name = normal_name(name);
+    let start = name.char_indices().nth(40).map_or(name.len(), |(at, _)| at);
+    let name = normal_name(name.get(..start).unwrap_or_default());
     let mut ids: Vec<_> = all()
         .iter()
         .map(|l| {
@@ -48,7 +49,8 @@ pub fn nearest(name: &str) -> Vec<&'static str> {
 /// to find out from its text.
 #[must_use]
 pub fn by_path(path: &Path) -> Option<&'static Language> {
-    let name = path.file_name()?.to_str()?;
+    // An ending says the language even where the rest is not UTF-8.
+    let name = &*path.file_name()?.to_string_lossy();
     let extensions = name
         .match_indices('.')
         .filter_map(|(at, _)| name.get(at + 1..));

@@ -21,6 +21,9 @@ pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
 /// The most distinct metavariables in one pattern.
 pub const MAX_VARIABLES: usize = 64;
 
+/// Bytes parsed, weighed by the number of metavariables, to read one pattern.
+const MAX_WORK: usize = 64 * 1024 * 1024;
+
 /// A pattern compiled for one language.
 #[derive(Debug, Clone)]
 pub struct Pattern {
@@ -151,6 +154,8 @@ struct Compiler<'a> {
     parser: Parser,
     fillers: Vec<scaffold::Filler>,
     sentinel: String,
+    /// What is left of [`MAX_WORK`].
+    work: usize,
     effort: Effort,
 }
 
@@ -202,6 +207,7 @@ fn compile_with(
         fillers: scaffold::fillers(grammar),
         sentinel: scaffold::sentinel(&text),
         effort: Effort::Quick,
+        work: MAX_WORK,
     };
     let mut readings: Vec<build::Reading> = Vec::new();
     let mut attempts: Vec<(Rung, Refusal)> = Vec::new();
@@ -215,6 +221,11 @@ fn compile_with(
         compiler.effort = effort;
         attempts.clear();
         compiler.read_all(&dollars, &variables, &mut readings, &mut attempts);
+        if compiler.work == 0 {
+            return Err(PatternError::TooLarge(
+                "it uses metavariables too often to try every way to read it",
+            ));
+        }
     }
     drop_readings(&mut readings, grammar.language());
     if readings.is_empty() {
@@ -409,6 +420,9 @@ impl Compiler<'_> {
         // Each round turns at least one metavariable into plain text.
         for _ in 0..=dollars.len() {
             if let Err(refusal) = self.choose_fillers(dollars, &mut stands, context) {
+                if self.work == 0 {
+                    return Err(refusal);
+                }
                 // Where a stand-in is a string, one inside a string does not parse.
                 if !scaffold::make_plain_in_quotes(self.text, dollars, &mut stands) {
                     return Err(glued.map_or(refusal, Refusal::HoleInToken));
@@ -423,7 +437,7 @@ impl Compiler<'_> {
                 &self.sentinel,
                 context,
             );
-            let Some(tree) = scaffold::parse(&mut self.parser, &written.text) else {
+            let Some(tree) = self.parse(&written) else {
                 return Err(Refusal::TooDeep);
             };
             match build::build(
@@ -456,6 +470,17 @@ impl Compiler<'_> {
             }
         }
         Err(Refusal::TooDeep)
+    }
+
+    /// Parses what was written; `None` once too much was.
+    fn parse(&mut self, written: &scaffold::Written) -> Option<tree_sitter::Tree> {
+        let weight = 1 + written.stands.len() / 16;
+        let cost = written.text.len().saturating_mul(weight);
+        self.work = self.work.saturating_sub(cost);
+        if self.work == 0 {
+            return None;
+        }
+        scaffold::parse(&mut self.parser, &written.text)
     }
 
     /// Finds stand-ins with which the text parses.
@@ -493,6 +518,7 @@ impl Compiler<'_> {
                     *slot = Stand::Filler(filler);
                     match self.cost(dollars, stands, context) {
                         Ok(()) => return Ok(()),
+                        Err(refusal) if self.work == 0 => return Err(refusal),
                         Err(refusal) => {
                             if refusal.cost() < best.cost() {
                                 best = refusal;
@@ -608,7 +634,7 @@ impl Compiler<'_> {
             &self.sentinel,
             context,
         );
-        let Some(tree) = scaffold::parse(&mut self.parser, &written.text) else {
+        let Some(tree) = self.parse(&written) else {
             return Err(Refusal::TooDeep);
         };
         match scaffold::fault(&tree) {
@@ -630,5 +656,23 @@ impl Compiler<'_> {
 fn reset(stands: &mut [Stand]) {
     for stand in stands.iter_mut().filter(|s| matches!(s, Stand::Filler(_))) {
         *stand = Stand::Filler(0);
+    }
+}
+
+#[cfg(all(test, feature = "lang-bash"))]
+mod tests {
+    use super::*;
+    use crate::grammar::{CompiledGrammars, GrammarSource as _};
+
+    #[test]
+    fn a_pattern_that_is_all_metavariables_is_refused_in_time() {
+        let grammar = CompiledGrammars::new().grammar("bash").unwrap();
+        let text = format!("f({})", "$A,".repeat(4_000));
+        assert!(matches!(
+            Pattern::compile(&text, &grammar),
+            Err(PatternError::TooLarge(_))
+        ));
+        let text = format!("f {}", "$A ".repeat(60));
+        assert!(Pattern::compile(&text, &grammar).is_ok());
     }
 }

@@ -234,6 +234,9 @@ impl Request {
         if !path.absolute().exists() {
             return Err(Error::NoSuchPath(path.relative().to_owned()).into());
         }
+        if !path.absolute().is_file() && !path.absolute().is_dir() {
+            return Err(Error::Special(path.relative().to_owned()).into());
+        }
         let language = match input.language.as_deref().map(str::trim) {
             None | Some("") => None,
             Some(name) => {
@@ -466,7 +469,9 @@ impl Report<'_> {
         let total = self.hits().count();
         let shown = total.min(self.request.max_results);
         // A file is searched for one match more than are wanted, not to its end.
-        let total_is_exact = self.scanned.is_complete && total <= self.request.max_results;
+        let total_is_exact = self.scanned.is_complete
+            && total <= self.request.max_results
+            && self.failed().is_none();
         let text = render::text(self, shown, total, total_is_exact);
         let details = self.details(shown, total, total_is_exact);
         ToolOutput::text(text).with_details(details)

@@ -311,6 +311,9 @@ fn notes(report: &Report<'_>, out: &mut String) {
             paths.len()
         );
     }
+    if let Some(error) = report.failed() {
+        let _ = writeln!(out, "{error}");
+    }
     if !report.refused.is_empty() {
         let ids: Vec<&str> = report.refused.keys().copied().take(MAX_NAMED).collect();
         let dots = if report.refused.len() > MAX_NAMED {
