@@ -607,3 +607,15 @@ fn the_repository_of_the_test_is_left_alone() {
             .exists()
     );
 }
+
+#[test]
+fn a_patch_that_makes_a_name_both_a_file_and_a_folder_changes_nothing() {
+    let sandbox = Sandbox::new();
+    let patch = "*** Begin Patch\n*** Add File: a/x\n+1\n*** Add File: q\n+1\n\
+                 *** Add File: q/r\n+1\n*** End Patch";
+    let (code, value) = sandbox.call(&["apply_patch", &json!({ "patch": patch }).to_string()]);
+    assert_eq!(code, Some(1));
+    let message = value["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no file was changed"), "{message}");
+    assert!(!sandbox.path("a").exists() && !sandbox.path("q").exists());
+}

@@ -102,6 +102,7 @@ impl TypedTool for ApplyPatch {
                 Err(problem) => problems.push(problem),
             }
         }
+        problems.extend(staged.clash());
         if let Some(error) = join(problems) {
             return Err(error);
         }
@@ -232,6 +233,21 @@ impl Staged<'_> {
             Some(state) => Ok((path, state)),
             None => Err(ToolError::internal(format!("lost sight of `{path}`"))),
         }
+    }
+
+    /// Returns the error of a file that is to lie below another one.
+    fn clash(&self) -> Option<ToolError> {
+        let kept = || self.files.iter().filter(|(_, s)| s.after.is_some());
+        kept().find_map(|(inner, _)| {
+            let (outer, _) = kept().find(|(outer, _)| {
+                outer != &inner && inner.absolute().starts_with(outer.absolute())
+            })?;
+            Some(
+                ToolError::conflict(format!("cannot write `{inner}`"))
+                    .why(format!("the patch makes `{outer}` a file, not a folder"))
+                    .next("choose other names"),
+            )
+        })
     }
 
     fn into_changes(self) -> Vec<Change> {
