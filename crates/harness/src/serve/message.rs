@@ -2,6 +2,7 @@
 //!
 //! Knows no method; [`super::session`] does.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The id of a request; each side numbers its own.
@@ -30,6 +31,12 @@ impl Id {
     }
 }
 
+/// The id of a message, whatever else is in it.
+#[derive(Deserialize)]
+struct IdOnly {
+    id: Value,
+}
+
 /// What one line of input says.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
@@ -47,7 +54,12 @@ pub(crate) enum Incoming {
         outcome: Result<Value, RpcError>,
     },
     /// It is no message; the answer to it, with the id where there is one.
-    Malformed { id: Option<Id>, error: RpcError },
+    Malformed {
+        id: Option<Id>,
+        error: RpcError,
+        /// Whether it was meant to answer a request of ours: it names no method.
+        is_answer: bool,
+    },
 }
 
 /// A protocol error: the message could not be handled at all.
@@ -132,13 +144,22 @@ pub(crate) fn read(line: &[u8]) -> Incoming {
         Ok(message) => message,
         Err(error) => {
             let error = Fault::Parse.error(format!("the line is not valid JSON: {error}"));
-            return Incoming::Malformed { id: None, error };
+            // Half of a surrogate pair breaks a text, not the line around it.
+            let id = serde_json::from_slice::<IdOnly>(line)
+                .ok()
+                .and_then(|only| Id::read(&only.id));
+            return Incoming::Malformed {
+                id,
+                error,
+                is_answer: false,
+            };
         }
     };
     let id = message.get("id").and_then(Id::read);
     let malformed = |why: &str| Incoming::Malformed {
         id: id.clone(),
         error: Fault::InvalidRequest.error(why),
+        is_answer: message.get("method").is_none(),
     };
     let Value::Object(fields) = &message else {
         return malformed(if message.is_array() {
@@ -211,7 +232,10 @@ mod tests {
 
     #[track_caller]
     fn check_malformed(line: &str, id: Option<Id>, code: i64, message: &str) {
-        let Incoming::Malformed { id: found, error } = read(line.as_bytes()) else {
+        let Incoming::Malformed {
+            id: found, error, ..
+        } = read(line.as_bytes())
+        else {
             panic!("`{line}` was understood");
         };
         assert_eq!((found, error.code), (id, code), "{line}");
@@ -259,6 +283,12 @@ mod tests {
     #[test]
     fn what_is_no_message_is_answered_with_its_id_where_there_is_one() {
         check_malformed("{", None, -32700, "not valid JSON");
+        check_malformed(
+            r#"{"jsonrpc":"2.0","id":4,"method":"m","params":{"a":"\ud800"}}"#,
+            Some(Id::Number(4)),
+            -32700,
+            "not valid JSON",
+        );
         check_malformed("[]", None, -32600, "batches");
         check_malformed("1", None, -32600, "JSON object");
         check_malformed(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use host::Workspace;
 use host::framing::{FrameError, FrameReader, Framing};
@@ -27,6 +28,9 @@ const OPEN_CALLS: usize = 256;
 /// Events that wait to be written; past this only output pieces are dropped.
 const QUEUED_EVENTS: usize = 1024;
 
+/// How long a client that is told to go may take to read what waits for it.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// What comes after a message.
 enum Next {
     Continue,
@@ -44,7 +48,15 @@ pub(crate) async fn serve(
     let (peer, outbox) = Peer::new(Arc::clone(&events));
     let gone = stop.clone();
     let writer = tokio::spawn(async move {
-        let written = outbox.write_to(output).await;
+        let too_late = async {
+            gone.cancelled().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        // Dropping the outbox ends everything that waits to send.
+        let written = tokio::select! {
+            written = outbox.write_to(output) => written,
+            () = too_late => Ok(()),
+        };
         // Nobody reads any more: there is nobody to work for.
         gone.cancel();
         written
@@ -131,7 +143,11 @@ impl Session {
                             "a line is too long; the most is {MESSAGE_BYTES} bytes"
                         ))
                         .with("limit", json!(MESSAGE_BYTES));
-                    Incoming::Malformed { id: None, error }
+                    Incoming::Malformed {
+                        id: None,
+                        error,
+                        is_answer: false,
+                    }
                 }
                 Err(error) => return Err(std::io::Error::other(error)),
             };
@@ -143,7 +159,15 @@ impl Session {
 
     async fn handle(&mut self, incoming: Incoming) -> Next {
         match incoming {
-            Incoming::Malformed { id, error } => {
+            Incoming::Malformed {
+                id,
+                error,
+                is_answer,
+            } => {
+                if let (Some(id), true) = (&id, is_answer) {
+                    // The call that waits for it must not wait on.
+                    self.peer.answer(id, Err(error.clone()));
+                }
                 self.peer
                     .send(message::response(id.as_ref(), Err(error)))
                     .await;
@@ -344,5 +368,73 @@ impl Session {
                 .send(message::response(Some(&id), Ok(Value::Null)))
                 .await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_reads_nothing_does_not_hold_up_the_end() {
+        let (mut client, input) = tokio::io::duplex(1024 * 1024);
+        let (output, _unread) = tokio::io::duplex(16);
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(serve(input, output, stop.clone()));
+        let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+        client
+            .write_all(line.repeat(1_000).as_bytes())
+            .await
+            .unwrap();
+        stop.cancel();
+        tokio::time::timeout(LAST_WORDS * 10, serving)
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_no_message_fails_the_call_that_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut client, input) = tokio::io::duplex(1024 * 1024);
+        let (output, answers) = tokio::io::duplex(1024 * 1024);
+        let serving = tokio::spawn(serve(input, output, CancellationToken::new()));
+        let mut lines = BufReader::new(answers).lines();
+        let schema = json!({
+            "type": "object", "properties": {}, "required": [], "additionalProperties": false,
+        });
+        for message in [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocol_version": 1, "workspace": folder.path(), "trust": "untrusted",
+                "mode": "plan", "tools": [{"name": "mine", "description": "Mine.",
+                "tier": "read", "input_schema": schema}]}}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "mine"}}),
+            json!({"jsonrpc": "2.0", "id": "s1", "error": "no object"}),
+        ] {
+            while message.get("error").is_some() {
+                // The question comes first.
+                let line = lines.next_line().await.unwrap().unwrap();
+                if line.contains("client/tool") {
+                    break;
+                }
+            }
+            client
+                .write_all(format!("{message}\n").as_bytes())
+                .await
+                .unwrap();
+        }
+        let answer = loop {
+            let line = lines.next_line().await.unwrap().unwrap();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == json!(2) {
+                break message;
+            }
+        };
+        assert_eq!(answer["result"]["error"]["kind"], json!("failed"));
+        drop(client);
+        serving.await.unwrap().unwrap();
     }
 }
