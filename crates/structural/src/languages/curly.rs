@@ -79,6 +79,7 @@ const C: Language = Language {
         .only(&["case_statement"]),
         context(Clause, "void f(void) { if (x) {} ", " }\n", "else { $$$B }")
             .only(&["else_clause"]),
+        context(Expression, "#if ", "\n#endif\n", "defined($X)").only(&["preproc_defined"]),
         context(Clause, "#if 1\n", "\n#endif\n", "#else\nint x;").only(&[
             "preproc_else",
             "preproc_elif",
@@ -462,6 +463,10 @@ const DART: Language = Language {
         context(Pair, "var x = {", "};\n", "'name': $V").only(&["map_element"]),
         context(Argument, "var x = g(", ");\n", "child: $C").only(&["named_argument"]),
         context(Expression, "var x = a", ";\n", "..$M($X)").only(&["cascade_section"]),
+        context(Expression, "f() { ", " = x; }\n", "$X.$N").only(&["assignable_expression"]),
+        context(Parameter, "class A<", "> {}\n", "$T extends $B").only(&["type_parameter"]),
+        context(Field, "class A { static const ", "; }\n", "$N = $V")
+            .only(&["static_final_declaration"]),
         context(Parameter, "void f(", ") {}\n", "$T $N").only(&["formal_parameter"]),
         context(Parameter, "void f({", "}) {}\n", "required $T $N")
             .only(&["formal_parameter", "required"]),

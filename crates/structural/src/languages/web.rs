@@ -213,6 +213,7 @@ macro_rules! typescript_contexts {
             context(Parameter, "function f(", ") {}\n", "$N: $T").only(&["required_parameter", "optional_parameter"]),
             context(Parameter, "class A { constructor(", ") {} }\n", "private readonly $N: $T").only(&["required_parameter", "optional_parameter"]),
             context(Parameter, "type A<", "> = 1\n", "$T extends $U").only(&["type_parameter"]),
+            context(Clause, "interface A ", " {}\n", "extends $T").only(&["extends_type_clause"]),
             context(Type, "type A = ", "\n", "Array<$T> | null"),
             context(Pattern, "let ", " = x\n", "{ $A, ...$B }").only(&["object_pattern", "array_pattern"]),
             context(Pattern, "let { ", " } = x\n", "$A: $B").only(&["pair_pattern", "object_assignment_pattern", "rest_pattern"]),
