@@ -231,6 +231,8 @@ fn is_textual(name: &str) -> bool {
         "plain",
         "charset",
         "interpolat",
+        // Several strings, with white space between them.
+        "concat",
     ];
     WORDS.iter().any(|w| name.contains(w)) && !BUT.iter().any(|w| name.contains(w))
 }
