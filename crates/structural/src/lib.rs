@@ -12,6 +12,7 @@ mod plan;
 mod program;
 mod scan;
 mod search;
+mod stack;
 mod tool;
 mod tree;
 mod walk;

@@ -141,14 +141,16 @@ impl<'p> FileSearch<'p> {
             }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let tree = self.parser.parse_with_options(
-            &mut |at, _| source.get(at..).unwrap_or_default(),
-            None,
-            Some(options),
-        );
-        tree.ok_or_else(|| {
-            self.parser.reset();
-            SearchError::Stopped
+        crate::stack::enough_for(source.len(), || {
+            let tree = self.parser.parse_with_options(
+                &mut |at, _| source.get(at..).unwrap_or_default(),
+                None,
+                Some(options),
+            );
+            tree.ok_or_else(|| {
+                self.parser.reset();
+                SearchError::Stopped
+            })
         })
     }
 
@@ -201,7 +203,8 @@ fn touches_fault(flat: &FlatTree, hit: &Found) -> bool {
 pub(crate) fn parse_whole(grammar: &Grammar, text: &str) -> Option<FlatTree> {
     let mut parser = Parser::new();
     parser.set_language(grammar.parser_language()).ok()?;
-    Some(FlatTree::whole(&parser.parse(text, None)?))
+    let tree = crate::stack::enough_for(text.len(), || parser.parse(text, None));
+    Some(FlatTree::whole(&tree?))
 }
 
 /// Finds all matches of a pattern in one text.

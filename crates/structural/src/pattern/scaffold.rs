@@ -253,8 +253,10 @@ fn first_of_name(dollars: &[Dollar], wanted: &str) -> usize {
 
 /// Parses a text; `None` only if the parser was cancelled or has no language.
 pub(super) fn parse(parser: &mut Parser, text: &str) -> Option<Tree> {
-    parser.reset();
-    parser.parse(text, None)
+    crate::stack::enough_for(text.len(), || {
+        parser.reset();
+        parser.parse(text, None)
+    })
 }
 
 /// How badly a text fails to parse, and where first.
