@@ -132,7 +132,7 @@ pub(super) fn build(
         return Err(Refusal::NotWhole { at: 0 });
     };
     check_language(grammar, &flat, &kept, written)?;
-    let root = find_root(grammar, &flat, &kept, context)?;
+    let root = find_root(grammar, &flat, &kept, written, context)?;
     if !context.takes(spanning(grammar, &flat, &kept, &root).into_iter()) {
         return Err(Refusal::NotMeant);
     }
@@ -294,6 +294,7 @@ fn find_root(
     grammar: &Grammar,
     tree: &FlatTree,
     kept: &Kept,
+    written: &Written,
     context: Context,
 ) -> Result<Root, Refusal> {
     let mut at = 0;
@@ -307,7 +308,12 @@ fn find_root(
             .collect();
         match inside.as_slice() {
             [] => break,
-            [only] if grammar.kind(tree.node(*only).kind).named => at = *only,
+            [only]
+                if grammar.kind(tree.node(*only).kind).named
+                    && !has_own_text(tree, kept, written, at, *only) =>
+            {
+                at = *only;
+            }
             _ => break,
         }
     }
@@ -331,6 +337,24 @@ fn find_root(
         parent: at,
         children,
     })
+}
+
+/// Whether the fragment has text that is the node's and not its only child's,
+/// with no node of its own: the quotes of a raw string in Rust.
+fn has_own_text(tree: &FlatTree, kept: &Kept, written: &Written, node: u32, only: u32) -> bool {
+    if kept.reaches_out(node) {
+        return false;
+    }
+    let fragment = &written.fragment;
+    let (outer, inner) = (tree.range(node), tree.range(only));
+    let text = |from: usize, to: usize| {
+        let (from, to) = (from.max(fragment.start), to.min(fragment.end));
+        written.text.as_bytes().get(from..to).unwrap_or_default()
+    };
+    let mut own = Vec::new();
+    crate::matcher::push_gap(&mut own, text(outer.start, inner.start));
+    crate::matcher::push_gap(&mut own, text(inner.end, outer.end));
+    !own.is_empty()
 }
 
 /// Returns the kinds that span the whole fragment: see [`Context::takes`].
