@@ -154,12 +154,17 @@ impl Scan<'_> {
         let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         let settled = shared.settled;
         let is_complete = settled == self.files.len();
-        let outcomes = shared
+        let mut outcomes: Vec<FileOutcome> = shared
             .outcomes
             .into_iter()
             .take(settled)
             .flatten()
             .collect();
+        // A thread may be ahead of what is known of the files before its own.
+        let hits = outcomes.iter_mut().flat_map(|o| &mut o.hits);
+        for hit in hits.skip(MAX_TEXTS) {
+            hit.texts = None;
+        }
         Scanned {
             outcomes,
             is_complete,
