@@ -2,6 +2,7 @@
 //! loses nothing of it.
 
 mod folder;
+mod state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::context::Link;
 use crate::{Approver, CallContext, Caps, Ceiling, EventSink, Mode, RunId, RunNotices};
 
 pub use folder::RunFolder;
+use state::RunState;
 
 /// Whether somebody vouches for the workspace.
 ///
@@ -98,6 +100,7 @@ pub struct Run {
     token: CancellationToken,
     notices: RunNotices,
     folder: RunFolder,
+    state: RunState,
     approver: Option<Arc<dyn Approver>>,
     events: Option<Arc<dyn EventSink>>,
     tasks: TaskTracker,
@@ -180,8 +183,31 @@ impl Run {
         &self.folder
     }
 
+    /// Returns what the tools of one family keep between the calls of this run:
+    /// one value per type, made on first use.
+    ///
+    /// It lives as long as the run, whatever happens to the registry. A child
+    /// run has its own.
+    ///
+    /// ```
+    /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # use tiers::{Mode, Run, Trust};
+    /// /// How often the tools of a family were called.
+    /// #[derive(Default)]
+    /// struct Calls(AtomicU32);
+    ///
+    /// # let folder = std::env::temp_dir();
+    /// let run = Run::builder(folder, Trust::Trusted, Mode::Full).build()?;
+    /// run.state::<Calls>().0.fetch_add(1, Ordering::Relaxed);
+    /// assert_eq!(run.state::<Calls>().0.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), tiers::RunError>(())
+    /// ```
+    pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.state.get()
+    }
+
     /// Ends the run: cancels what still runs, waits for work that must not be
-    /// cut in half, and removes the run folder.
+    /// cut in half, and removes the run folder and what tools kept.
     ///
     /// Dropping the last handle does the same without waiting.
     pub async fn end(&self) {
@@ -189,6 +215,7 @@ impl Run {
         self.tasks.close();
         self.tasks.wait().await;
         self.folder.remove();
+        self.state.clear();
     }
 
     pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {
@@ -336,6 +363,7 @@ impl RunBuilder {
             limits,
             token,
             notices: RunNotices::default(),
+            state: RunState::default(),
             approver: self
                 .approver
                 .or_else(|| parent.and_then(|parent| parent.approver.clone())),

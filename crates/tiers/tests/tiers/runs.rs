@@ -143,3 +143,24 @@ fn a_name_cannot_leave_the_run_folder() {
         assert_eq!(error.kind, ErrorKind::InvalidInput, "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_run_keeps_one_value_per_type_until_it_ends() {
+    #[derive(Default)]
+    struct Words(std::sync::Mutex<Vec<&'static str>>);
+    #[derive(Default)]
+    struct Other;
+
+    let place = Place::new();
+    let run = place.run(Mode::Full);
+    run.state::<Words>().0.lock().unwrap().push("kept");
+    let _other = run.state::<Other>();
+    assert_eq!(*run.state::<Words>().0.lock().unwrap(), ["kept"]);
+
+    let child = place.builder(Mode::Full).parent(&run).build().unwrap();
+    assert!(child.state::<Words>().0.lock().unwrap().is_empty());
+
+    let weak = Arc::downgrade(&run.state::<Words>());
+    run.end().await;
+    assert!(weak.upgrade().is_none());
+}
