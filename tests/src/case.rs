@@ -363,7 +363,7 @@ impl Search {
         if let Some(extension) = &self.extension {
             return Ok(format!("input.{extension}"));
         }
-        let language = structural::languages::all()
+        let language = structural::languages::compiled()
             .iter()
             .find(|l| l.id == self.language || l.aliases.contains(&self.language.as_str()))
             .with_context(|| format!("no language `{}`", self.language))?;

@@ -25,7 +25,10 @@ fn main() {
         .iter()
         .position(|a| a == "-q" || a == "-v")
         .map(|i| args.remove(i));
-    let language = languages::all().iter().find(|l| l.id == args[0]).unwrap();
+    let language = languages::compiled()
+        .iter()
+        .find(|l| l.id == args[0])
+        .unwrap();
     let mut fragments = args.split_off(1);
     if fragments == ["-e"] {
         for context in language.contexts {

@@ -105,6 +105,13 @@ impl From<Error> for ToolError {
             Error::NoResultsWanted => Self::invalid_input(&error)
                 .why("it is the most matches to return")
                 .next("leave it out for 50, or give a number from 1"),
+            Error::Pattern {
+                error: PatternError::NoGrammar(missing),
+                language,
+                ..
+            } => Self::unavailable(format!("cannot search {language} files"))
+                .why(missing.to_string())
+                .next("search files of another language, and tell the user that this grammar cannot be used"),
             Error::Pattern { error: pattern, .. } => {
                 pattern_error(Self::invalid_input(&error), pattern)
             }
@@ -121,6 +128,7 @@ impl From<Error> for ToolError {
 
 fn pattern_error(base: ToolError, error: &PatternError) -> ToolError {
     match error {
+        PatternError::NoGrammar(error) => base.why(error.to_string()),
         PatternError::Empty => base.why("it is empty").next("give a fragment of code"),
         PatternError::TooLarge(why) => base.why(why).next("give a smaller fragment"),
         PatternError::OnlyMetavariables => base

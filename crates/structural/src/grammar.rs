@@ -1,21 +1,54 @@
 //! A loaded grammar and what matching needs to know of its node kinds.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::Deserialize;
 
-use crate::languages::{self, Language};
+use crate::languages::{self, Language, Languages};
 
 /// Where grammars come from.
 ///
-/// The default, [`CompiledGrammars`], holds the languages compiled in.
+/// The default, [`CompiledGrammars`], holds the languages compiled in. With the
+/// feature `language-pack` there is also `LanguagePack`, which adds those in a
+/// folder.
 pub trait GrammarSource: Send + Sync {
-    /// Returns the languages on offer, sorted by id.
-    fn languages(&self) -> Vec<&'static Language>;
+    /// Returns the languages on offer.
+    fn languages(&self) -> Arc<Languages>;
 
     /// Returns the grammar of a language by its id, loading it on first use.
-    fn grammar(&self, id: &str) -> Option<Arc<Grammar>>;
+    ///
+    /// # Errors
+    /// The language is not on offer, or its grammar cannot be loaded.
+    fn grammar(&self, id: &str) -> Result<Arc<Grammar>, GrammarError>;
+}
+
+/// Why there is no grammar of a language.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrammarError {
+    /// The source does not offer the language.
+    #[error("there is no grammar for `{0}`")]
+    Absent(String),
+    /// The grammar was generated for another version of the parsing library.
+    #[error(
+        "its grammar is of version {found} of the interface, and this program reads {} to {}",
+        tree_sitter::MIN_COMPATIBLE_LANGUAGE_VERSION,
+        tree_sitter::LANGUAGE_VERSION
+    )]
+    Version {
+        /// The version it is of.
+        found: usize,
+    },
+    /// Its file cannot be loaded, or must not be.
+    #[error("`{}` cannot be loaded: {why}", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
 }
 
 /// The grammars that cargo features compiled in.
@@ -32,18 +65,24 @@ impl CompiledGrammars {
 }
 
 impl GrammarSource for CompiledGrammars {
-    fn languages(&self) -> Vec<&'static Language> {
-        languages::all().iter().collect()
+    fn languages(&self) -> Arc<Languages> {
+        languages::compiled()
     }
 
-    fn grammar(&self, id: &str) -> Option<Arc<Grammar>> {
-        static LOADED: LazyLock<Vec<OnceLock<Arc<Grammar>>>> =
-            LazyLock::new(|| languages::all().iter().map(|_| OnceLock::new()).collect());
-        let at = languages::all().iter().position(|l| l.id == id)?;
-        let grammar = LOADED
-            .get(at)?
-            .get_or_init(|| Arc::new(Grammar::load(&languages::all()[at])));
-        Some(Arc::clone(grammar))
+    fn grammar(&self, id: &str) -> Result<Arc<Grammar>, GrammarError> {
+        type Loaded = HashMap<&'static str, OnceLock<Result<Arc<Grammar>, GrammarError>>>;
+        static LOADED: LazyLock<Loaded> = LazyLock::new(|| {
+            let ids = languages::table().iter().map(|row| row.id);
+            ids.map(|id| (id, OnceLock::new())).collect()
+        });
+        let absent = || GrammarError::Absent(id.to_owned());
+        let language = languages::compiled().by_id(id).ok_or_else(absent)?;
+        let parser = language.grammar.ok_or_else(absent)?;
+        LOADED
+            .get(language.id)
+            .ok_or_else(absent)?
+            .get_or_init(|| Grammar::new(language, parser.into()).map(Arc::new))
+            .clone()
     }
 }
 
@@ -77,8 +116,20 @@ pub(crate) struct Kind {
 }
 
 impl Grammar {
-    fn load(language: &'static Language) -> Self {
-        let parser_language = tree_sitter::Language::new(language.grammar);
+    /// Prepares a grammar for a language.
+    ///
+    /// # Errors
+    /// [`GrammarError::Version`] for a grammar that the parsing library cannot use.
+    pub fn new(
+        language: &'static Language,
+        parser_language: tree_sitter::Language,
+    ) -> Result<Self, GrammarError> {
+        let found = parser_language.abi_version();
+        if !(tree_sitter::MIN_COMPATIBLE_LANGUAGE_VERSION..=tree_sitter::LANGUAGE_VERSION)
+            .contains(&found)
+        {
+            return Err(GrammarError::Version { found });
+        }
         let count = u16::try_from(parser_language.node_kind_count()).unwrap_or(u16::MAX);
         let kinds = (0..count)
             .map(|id| {
@@ -86,15 +137,15 @@ impl Grammar {
                 kind(language, name, parser_language.node_kind_is_named(id))
             })
             .collect();
-        Self {
+        Ok(Self {
             language,
             parser_language,
             kinds,
             lists: OnceLock::new(),
-        }
+        })
     }
 
-    /// Returns the row of the language table.
+    /// Returns what is known of the language.
     #[must_use]
     pub fn language(&self) -> &'static Language {
         self.language

@@ -18,7 +18,7 @@ mod tree;
 mod walk;
 
 pub use error::Error;
-pub use grammar::{CompiledGrammars, Grammar, GrammarSource};
+pub use grammar::{CompiledGrammars, Grammar, GrammarError, GrammarSource};
 pub use near::NearMiss;
 pub use pattern::{Attempt, MAX_PATTERN_BYTES, MAX_VARIABLES, Pattern, PatternError, Variable};
 pub use scan::{MAX_FILE_BYTES, SkipReason};

@@ -9,7 +9,7 @@ use host::{Workspace, WorkspacePath};
 use ignore::WalkBuilder;
 use rustix::fs::{Mode, OFlags};
 
-use crate::languages::{self, Language};
+use crate::languages::{Language, Languages};
 
 /// Files whose rules hold for a folder.
 const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
@@ -24,6 +24,15 @@ pub(crate) struct Candidate {
     /// Relative to the workspace, with `/`.
     pub(crate) relative: String,
     pub(crate) language: &'static Language,
+}
+
+/// Which files a walk is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// The languages there are grammars for.
+    pub(crate) offered: &'a Languages,
+    /// The only one wanted, where it was said.
+    pub(crate) language: Option<&'static Language>,
 }
 
 /// What a walk found.
@@ -43,13 +52,14 @@ pub(crate) struct Listing {
 pub(crate) fn list(
     workspace: &Workspace,
     path: &WorkspacePath,
-    language: Option<&'static Language>,
+    wanted: Wanted<'_>,
     mut is_stopped: impl FnMut() -> bool,
 ) -> Listing {
+    let Wanted { offered, language } = wanted;
     let mut listing = Listing::default();
     let root = workspace.root();
     if path.absolute().is_file() {
-        match language.or_else(|| recognise(path.absolute())) {
+        match language.or_else(|| recognise(offered, path.absolute())) {
             Some(language) => listing.files.push(Candidate {
                 path: path.absolute().to_owned(),
                 relative: path.relative().to_owned(),
@@ -106,9 +116,9 @@ pub(crate) fn list(
             continue;
         }
         let known = match language {
-            Some(language) if belongs(entry.path(), language) => Some(language),
+            Some(language) if belongs(offered, entry.path(), language) => Some(language),
             Some(_) => None,
-            None => recognise(entry.path()),
+            None => recognise(offered, entry.path()),
         };
         let Some(known) = known else {
             listing.other_files += 1;
@@ -172,8 +182,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Whether a file is searched when `language` is asked for.
-fn belongs(path: &Path, language: &'static Language) -> bool {
-    match recognise(path) {
+fn belongs(offered: &Languages, path: &Path, language: &'static Language) -> bool {
+    match recognise(offered, path) {
         Some(known) if known.id == language.id => true,
         // A header may be of either.
         Some(known) => known.id == "c" && language.id == "cpp" && is_header(path),
@@ -188,8 +198,8 @@ pub(crate) fn is_header(path: &Path) -> bool {
 
 /// Returns the language of a file by its name, or by its first line where the
 /// name has no ending.
-pub(crate) fn recognise(path: &Path) -> Option<&'static Language> {
-    languages::by_path(path).or_else(|| {
+pub(crate) fn recognise(offered: &Languages, path: &Path) -> Option<&'static Language> {
+    offered.by_path(path).or_else(|| {
         if path.extension().is_some() {
             return None;
         }
@@ -200,7 +210,7 @@ pub(crate) fn recognise(path: &Path) -> Option<&'static Language> {
             return None;
         }
         let line = start.split(|b| *b == b'\n').next()?;
-        languages::by_shebang(std::str::from_utf8(line).ok()?)
+        offered.by_shebang(std::str::from_utf8(line).ok()?)
     })
 }
 
@@ -212,6 +222,14 @@ mod tests {
     use host::Trust;
 
     use super::*;
+    use crate::languages::compiled;
+
+    fn everything(offered: &Languages) -> Wanted<'_> {
+        Wanted {
+            offered,
+            language: None,
+        }
+    }
 
     #[expect(clippy::disallowed_methods, reason = "the test makes what it needs")]
     fn pipe(path: &Path) {
@@ -228,7 +246,12 @@ mod tests {
         std::fs::write(sub.join("b.rs"), "").unwrap();
         pipe(&sub.join(".gitignore"));
         let workspace = Workspace::open(folder.path(), Trust::Untrusted).unwrap();
-        let listing = list(&workspace, &workspace.root_path(), None, || false);
+        let listing = list(
+            &workspace,
+            &workspace.root_path(),
+            everything(&compiled()),
+            || false,
+        );
         let names: Vec<_> = listing.files.iter().map(|f| f.relative.as_str()).collect();
         assert_eq!(names, ["a.rs"]);
         assert_eq!(
@@ -253,6 +276,9 @@ mod tests {
     #[test]
     fn a_name_that_is_not_utf8_has_a_language() {
         let name = OsStr::from_bytes(b"bad\xff.rs");
-        assert_eq!(recognise(Path::new(name)).map(|l| l.id), Some("rust"));
+        assert_eq!(
+            recognise(&compiled(), Path::new(name)).map(|l| l.id),
+            Some("rust")
+        );
     }
 }

@@ -1,43 +1,16 @@
 //! Languages with braces that compile: C, C++, C#, Dart, Go, Objective-C, Rust,
 //! Solidity, Swift, Zig.
 
-#![allow(
-    unused_imports,
-    reason = "which rungs and helpers are used depends on the grammars compiled in"
-)]
-
-use super::HoleForm::{Lower, Upper};
 use super::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
     Parameter, Pattern, Statement, Type,
 };
 use super::{Dropped, Language, Reserved, context};
 
-pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-c")]
-    C,
-    #[cfg(feature = "lang-c-sharp")]
-    C_SHARP,
-    #[cfg(feature = "lang-cpp")]
-    CPP,
-    #[cfg(feature = "lang-dart")]
-    DART,
-    #[cfg(feature = "lang-go")]
-    GO,
-    #[cfg(feature = "lang-objc")]
-    OBJC,
-    #[cfg(feature = "lang-rust")]
-    RUST,
-    #[cfg(feature = "lang-solidity")]
-    SOLIDITY,
-    #[cfg(feature = "lang-swift")]
-    SWIFT,
-    #[cfg(feature = "lang-zig")]
-    ZIG,
-];
+pub(super) const LANGUAGES: &[Language] =
+    &[C, C_SHARP, CPP, DART, GO, OBJC, RUST, SOLIDITY, SWIFT, ZIG];
 
 /// Declarators that are more than a name.
-#[cfg(any(feature = "lang-c", feature = "lang-cpp", feature = "lang-objc"))]
 const C_DECLARATORS: &[&str] = &[
     "pointer_declarator",
     "reference_declarator",
@@ -45,7 +18,6 @@ const C_DECLARATORS: &[&str] = &[
     "function_declarator",
 ];
 
-#[cfg(feature = "lang-c")]
 const C: Language = Language {
     never_one: C_DECLARATORS,
     aliases: &["h"],
@@ -97,13 +69,15 @@ const C: Language = Language {
     fillers: &["int @;", "case @:"],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
-    ..Language::new("c", tree_sitter_c::LANGUAGE, tree_sitter_c::NODE_TYPES)
+    ..Language::new(
+        "c",
+        compiled!("lang-c", tree_sitter_c::LANGUAGE, tree_sitter_c::NODE_TYPES),
+    )
 };
 
 /// `f(x)` declares `x` of type `f`, or a function, in C's eyes, and `return x`
 /// a variable of type `return` where the grammar expects no statement; people
 /// mean the call and the statement.
-#[cfg(any(feature = "lang-c", feature = "lang-objc"))]
 const C_CALLS: &[Dropped] = &[Dropped {
     kinds: &[
         "declaration",
@@ -117,7 +91,6 @@ const C_CALLS: &[Dropped] = &[Dropped {
 }];
 
 /// As in C.
-#[cfg(feature = "lang-cpp")]
 const CPP_CALLS: &[Dropped] = &[Dropped {
     kinds: &[
         "declaration",
@@ -129,7 +102,6 @@ const CPP_CALLS: &[Dropped] = &[Dropped {
     when: &["call_expression"],
 }];
 
-#[cfg(feature = "lang-cpp")]
 const CPP: Language = Language {
     never_one: C_DECLARATORS,
     aliases: &["c++", "cplusplus", "cxx"],
@@ -229,12 +201,14 @@ const CPP: Language = Language {
     whole_words: true,
     ..Language::new(
         "cpp",
-        tree_sitter_cpp::LANGUAGE,
-        tree_sitter_cpp::NODE_TYPES,
+        compiled!(
+            "lang-cpp",
+            tree_sitter_cpp::LANGUAGE,
+            tree_sitter_cpp::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-c-sharp")]
 const C_SHARP: Language = Language {
     aliases: &["c#", "cs", "csharp"],
     extensions: &["cs", "csx"],
@@ -422,12 +396,14 @@ const C_SHARP: Language = Language {
     whole_words: true,
     ..Language::new(
         "c-sharp",
-        tree_sitter_c_sharp::LANGUAGE,
-        tree_sitter_c_sharp::NODE_TYPES,
+        compiled!(
+            "lang-c-sharp",
+            tree_sitter_c_sharp::LANGUAGE,
+            tree_sitter_c_sharp::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-dart")]
 const DART: Language = Language {
     extensions: &["dart"],
     shebangs: &["dart"],
@@ -588,12 +564,14 @@ const DART: Language = Language {
     whole_words: true,
     ..Language::new(
         "dart",
-        tree_sitter_dart::LANGUAGE,
-        tree_sitter_dart::NODE_TYPES,
+        compiled!(
+            "lang-dart",
+            tree_sitter_dart::LANGUAGE,
+            tree_sitter_dart::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-go")]
 const GO: Language = Language {
     aliases: &["golang"],
     extensions: &["go"],
@@ -741,10 +719,16 @@ const GO: Language = Language {
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     text_kinds: &["rune_literal"],
     whole_words: true,
-    ..Language::new("go", tree_sitter_go::LANGUAGE, tree_sitter_go::NODE_TYPES)
+    ..Language::new(
+        "go",
+        compiled!(
+            "lang-go",
+            tree_sitter_go::LANGUAGE,
+            tree_sitter_go::NODE_TYPES
+        ),
+    )
 };
 
-#[cfg(feature = "lang-objc")]
 const OBJC: Language = Language {
     never_one: C_DECLARATORS,
     aliases: &["objective-c", "objectivec", "obj-c"],
@@ -815,12 +799,14 @@ const OBJC: Language = Language {
     whole_words: true,
     ..Language::new(
         "objc",
-        tree_sitter_objc::LANGUAGE,
-        tree_sitter_objc::NODE_TYPES,
+        compiled!(
+            "lang-objc",
+            tree_sitter_objc::LANGUAGE,
+            tree_sitter_objc::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-rust")]
 const RUST: Language = Language {
     aliases: &["rs"],
     extensions: &["rs"],
@@ -906,12 +892,14 @@ const RUST: Language = Language {
     whole_words: true,
     ..Language::new(
         "rust",
-        tree_sitter_rust::LANGUAGE,
-        tree_sitter_rust::NODE_TYPES,
+        compiled!(
+            "lang-rust",
+            tree_sitter_rust::LANGUAGE,
+            tree_sitter_rust::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-solidity")]
 const SOLIDITY: Language = Language {
     holes: &[
         super::HoleForm::Upper,
@@ -1022,12 +1010,14 @@ const SOLIDITY: Language = Language {
     whole_words: true,
     ..Language::new(
         "solidity",
-        tree_sitter_solidity::LANGUAGE,
-        tree_sitter_solidity::NODE_TYPES,
+        compiled!(
+            "lang-solidity",
+            tree_sitter_solidity::LANGUAGE,
+            tree_sitter_solidity::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-swift")]
 const SWIFT: Language = Language {
     extensions: &["swift", "swiftinterface"],
     shebangs: &["swift"],
@@ -1139,12 +1129,14 @@ const SWIFT: Language = Language {
     whole_words: true,
     ..Language::new(
         "swift",
-        tree_sitter_swift::LANGUAGE,
-        tree_sitter_swift::NODE_TYPES,
+        compiled!(
+            "lang-swift",
+            tree_sitter_swift::LANGUAGE,
+            tree_sitter_swift::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-zig")]
 const ZIG: Language = Language {
     extensions: &["zig", "zon"],
     contexts: &[
@@ -1196,7 +1188,10 @@ const ZIG: Language = Language {
     whole_words: true,
     ..Language::new(
         "zig",
-        tree_sitter_zig::LANGUAGE,
-        tree_sitter_zig::NODE_TYPES,
+        compiled!(
+            "lang-zig",
+            tree_sitter_zig::LANGUAGE,
+            tree_sitter_zig::NODE_TYPES
+        ),
     )
 };

@@ -1,49 +1,16 @@
 //! Data, query, markup and build languages.
 
-#![allow(
-    unused_imports,
-    reason = "which of them are used depends on the grammars that are compiled in"
-)]
-
 use super::HoleForm::{Dollar, Lower, Quoted, Upper};
 use super::Rung::{
-    Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
-    Pair, Parameter, Pattern, Statement, Type,
+    Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Member, Pair,
+    Statement, Type,
 };
 use super::{Dropped, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-cmake")]
-    CMAKE,
-    #[cfg(feature = "lang-dockerfile")]
-    DOCKERFILE,
-    #[cfg(feature = "lang-xml")]
-    DTD,
-    #[cfg(feature = "lang-graphql")]
-    GRAPHQL,
-    #[cfg(feature = "lang-hcl")]
-    HCL,
-    #[cfg(feature = "lang-json")]
-    JSON,
-    #[cfg(feature = "lang-make")]
-    MAKE,
-    #[cfg(feature = "lang-markdown")]
-    MARKDOWN,
-    #[cfg(feature = "lang-proto")]
-    PROTO,
-    #[cfg(feature = "lang-regex")]
-    REGEX,
-    #[cfg(feature = "lang-sql")]
-    SQL,
-    #[cfg(feature = "lang-toml")]
-    TOML,
-    #[cfg(feature = "lang-xml")]
-    XML,
-    #[cfg(feature = "lang-yaml")]
-    YAML,
+    CMAKE, DOCKERFILE, DTD, GRAPHQL, HCL, JSON, MAKE, MARKDOWN, PROTO, REGEX, SQL, TOML, XML, YAML,
 ];
 
-#[cfg(feature = "lang-cmake")]
 const CMAKE: Language = Language {
     extensions: &["cmake"],
     basenames: &["CMakeLists.txt"],
@@ -87,12 +54,14 @@ const CMAKE: Language = Language {
     ignores_case: true,
     ..Language::new(
         "cmake",
-        tree_sitter_cmake::LANGUAGE,
-        tree_sitter_cmake::NODE_TYPES,
+        compiled!(
+            "lang-cmake",
+            tree_sitter_cmake::LANGUAGE,
+            tree_sitter_cmake::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-dockerfile")]
 const DOCKERFILE: Language = Language {
     aliases: &["docker", "containerfile"],
     extensions: &["dockerfile", "containerfile"],
@@ -102,23 +71,27 @@ const DOCKERFILE: Language = Language {
     ignores_case: true,
     ..Language::new(
         "dockerfile",
-        tree_sitter_containerfile::LANGUAGE,
-        tree_sitter_containerfile::NODE_TYPES,
+        compiled!(
+            "lang-dockerfile",
+            tree_sitter_containerfile::LANGUAGE,
+            tree_sitter_containerfile::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-xml")]
 const DTD: Language = Language {
     extensions: &["dtd", "ent"],
     contexts: &[context(Declaration, "", "\n", "<!ELEMENT $N EMPTY>")],
     ..Language::new(
         "dtd",
-        tree_sitter_xml::LANGUAGE_DTD,
-        tree_sitter_xml::DTD_NODE_TYPES,
+        compiled!(
+            "lang-xml",
+            tree_sitter_xml::LANGUAGE_DTD,
+            tree_sitter_xml::DTD_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-graphql")]
 const GRAPHQL: Language = Language {
     aliases: &["gql"],
     extensions: &["graphql", "gql", "graphqls"],
@@ -152,12 +125,14 @@ const GRAPHQL: Language = Language {
     whole_words: true,
     ..Language::new(
         "graphql",
-        tree_sitter_graphql::LANGUAGE,
-        tree_sitter_graphql::NODE_TYPES,
+        compiled!(
+            "lang-graphql",
+            tree_sitter_graphql::LANGUAGE,
+            tree_sitter_graphql::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-hcl")]
 const HCL: Language = Language {
     aliases: &["terraform", "tf", "opentofu", "packer", "nomad"],
     extensions: &["hcl", "tf", "tfvars", "tofu", "nomad"],
@@ -174,12 +149,14 @@ const HCL: Language = Language {
     whole_words: true,
     ..Language::new(
         "hcl",
-        tree_sitter_hcl::LANGUAGE,
-        tree_sitter_hcl::NODE_TYPES,
+        compiled!(
+            "lang-hcl",
+            tree_sitter_hcl::LANGUAGE,
+            tree_sitter_hcl::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-json")]
 const JSON: Language = Language {
     aliases: &["jsonc", "json5"],
     extensions: &[
@@ -213,12 +190,14 @@ const JSON: Language = Language {
     fillers: &["\"@\": 0"],
     ..Language::new(
         "json",
-        tree_sitter_json::LANGUAGE,
-        tree_sitter_json::NODE_TYPES,
+        compiled!(
+            "lang-json",
+            tree_sitter_json::LANGUAGE,
+            tree_sitter_json::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-make")]
 const MAKE: Language = Language {
     aliases: &["makefile", "mk"],
     extensions: &["mk", "mak", "make"],
@@ -231,24 +210,28 @@ const MAKE: Language = Language {
     ],
     ..Language::new(
         "make",
-        tree_sitter_make::LANGUAGE,
-        tree_sitter_make::NODE_TYPES,
+        compiled!(
+            "lang-make",
+            tree_sitter_make::LANGUAGE,
+            tree_sitter_make::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-markdown")]
 const MARKDOWN: Language = Language {
     aliases: &["md"],
     extensions: &["md", "markdown", "mdown", "mkd"],
     contexts: &[context(Declaration, "", "\n", "# $TITLE")],
     ..Language::new(
         "markdown",
-        tree_sitter_md::LANGUAGE,
-        tree_sitter_md::NODE_TYPES_BLOCK,
+        compiled!(
+            "lang-markdown",
+            tree_sitter_md::LANGUAGE,
+            tree_sitter_md::NODE_TYPES_BLOCK
+        ),
     )
 };
 
-#[cfg(feature = "lang-proto")]
 const PROTO: Language = Language {
     aliases: &["protobuf", "proto3", "proto2"],
     extensions: &["proto"],
@@ -270,24 +253,28 @@ const PROTO: Language = Language {
     whole_words: true,
     ..Language::new(
         "proto",
-        tree_sitter_proto::LANGUAGE,
-        tree_sitter_proto::NODE_TYPES,
+        compiled!(
+            "lang-proto",
+            tree_sitter_proto::LANGUAGE,
+            tree_sitter_proto::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-regex")]
 const REGEX: Language = Language {
     aliases: &["regexp"],
     extensions: &["regex"],
     contexts: &[context(Expression, "", "", "(a|b)+")],
     ..Language::new(
         "regex",
-        tree_sitter_regex::LANGUAGE,
-        tree_sitter_regex::NODE_TYPES,
+        compiled!(
+            "lang-regex",
+            tree_sitter_regex::LANGUAGE,
+            tree_sitter_regex::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-sql")]
 const SQL: Language = Language {
     aliases: &["postgresql", "postgres", "mysql", "sqlite", "psql"],
     extensions: &["sql", "ddl", "dml", "psql", "pgsql"],
@@ -358,12 +345,14 @@ const SQL: Language = Language {
     ignores_case: true,
     ..Language::new(
         "sql",
-        tree_sitter_sequel::LANGUAGE,
-        tree_sitter_sequel::NODE_TYPES,
+        compiled!(
+            "lang-sql",
+            tree_sitter_sequel::LANGUAGE,
+            tree_sitter_sequel::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-toml")]
 const TOML: Language = Language {
     extensions: &["toml"],
     basenames: &[
@@ -382,12 +371,14 @@ const TOML: Language = Language {
     fillers: &["@ = 0"],
     ..Language::new(
         "toml",
-        tree_sitter_toml_ng::LANGUAGE,
-        tree_sitter_toml_ng::NODE_TYPES,
+        compiled!(
+            "lang-toml",
+            tree_sitter_toml_ng::LANGUAGE,
+            tree_sitter_toml_ng::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-xml")]
 const XML: Language = Language {
     aliases: &["svg"],
     extensions: &[
@@ -423,12 +414,14 @@ const XML: Language = Language {
     text_kinds: &["AttValue", "CData", "Comment", "PI"],
     ..Language::new(
         "xml",
-        tree_sitter_xml::LANGUAGE_XML,
-        tree_sitter_xml::XML_NODE_TYPES,
+        compiled!(
+            "lang-xml",
+            tree_sitter_xml::LANGUAGE_XML,
+            tree_sitter_xml::XML_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-yaml")]
 const YAML: Language = Language {
     aliases: &["yml"],
     extensions: &["yaml", "yml", "eyaml"],
@@ -443,7 +436,10 @@ const YAML: Language = Language {
     text_kinds: &["block_scalar", "double_quote_scalar", "single_quote_scalar"],
     ..Language::new(
         "yaml",
-        tree_sitter_yaml::LANGUAGE,
-        tree_sitter_yaml::NODE_TYPES,
+        compiled!(
+            "lang-yaml",
+            tree_sitter_yaml::LANGUAGE,
+            tree_sitter_yaml::NODE_TYPES
+        ),
     )
 };

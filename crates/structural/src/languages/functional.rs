@@ -1,10 +1,5 @@
 //! Functional languages: Elixir, Erlang, F#, Gleam, Haskell, Julia, Nix, OCaml.
 
-#![allow(
-    unused_imports,
-    reason = "which of them are used depends on the grammars that are compiled in"
-)]
-
 use super::HoleForm::{Lower, Quoted, Upper};
 use super::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
@@ -13,29 +8,18 @@ use super::Rung::{
 use super::{Dropped, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-elixir")]
     ELIXIR,
-    #[cfg(feature = "lang-erlang")]
     ERLANG,
-    #[cfg(feature = "lang-fsharp")]
     FSHARP,
-    #[cfg(feature = "lang-fsharp")]
     FSHARP_SIGNATURE,
-    #[cfg(feature = "lang-gleam")]
     GLEAM,
-    #[cfg(feature = "lang-haskell")]
     HASKELL,
-    #[cfg(feature = "lang-julia")]
     JULIA,
-    #[cfg(feature = "lang-nix")]
     NIX,
-    #[cfg(feature = "lang-ocaml")]
     OCAML,
-    #[cfg(feature = "lang-ocaml")]
     OCAML_INTERFACE,
 ];
 
-#[cfg(feature = "lang-elixir")]
 const ELIXIR: Language = Language {
     aliases: &["ex", "exs"],
     extensions: &["ex", "exs"],
@@ -59,12 +43,14 @@ const ELIXIR: Language = Language {
     whole_words: true,
     ..Language::new(
         "elixir",
-        tree_sitter_elixir::LANGUAGE,
-        tree_sitter_elixir::NODE_TYPES,
+        compiled!(
+            "lang-elixir",
+            tree_sitter_elixir::LANGUAGE,
+            tree_sitter_elixir::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-erlang")]
 const ERLANG: Language = Language {
     aliases: &["erl"],
     extensions: &["erl", "hrl", "escript"],
@@ -103,12 +89,14 @@ const ERLANG: Language = Language {
     whole_words: true,
     ..Language::new(
         "erlang",
-        tree_sitter_erlang::LANGUAGE,
-        tree_sitter_erlang::NODE_TYPES,
+        compiled!(
+            "lang-erlang",
+            tree_sitter_erlang::LANGUAGE,
+            tree_sitter_erlang::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-fsharp")]
 const FSHARP: Language = Language {
     aliases: &["f#", "fs"],
     extensions: &["fs", "fsx", "fsscript"],
@@ -162,12 +150,14 @@ const FSHARP: Language = Language {
     whole_words: true,
     ..Language::new(
         "fsharp",
-        tree_sitter_fsharp::LANGUAGE_FSHARP,
-        tree_sitter_fsharp::FSHARP_NODE_TYPES,
+        compiled!(
+            "lang-fsharp",
+            tree_sitter_fsharp::LANGUAGE_FSHARP,
+            tree_sitter_fsharp::FSHARP_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-fsharp")]
 const FSHARP_SIGNATURE: Language = Language {
     aliases: &["fsi"],
     extensions: &["fsi"],
@@ -178,12 +168,14 @@ const FSHARP_SIGNATURE: Language = Language {
     whole_words: true,
     ..Language::new(
         "fsharp-signature",
-        tree_sitter_fsharp::LANGUAGE_SIGNATURE,
-        tree_sitter_fsharp::SIGNATURE_NODE_TYPES,
+        compiled!(
+            "lang-fsharp",
+            tree_sitter_fsharp::LANGUAGE_SIGNATURE,
+            tree_sitter_fsharp::SIGNATURE_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-gleam")]
 const GLEAM: Language = Language {
     extensions: &["gleam"],
     contexts: &[
@@ -208,12 +200,14 @@ const GLEAM: Language = Language {
     whole_words: true,
     ..Language::new(
         "gleam",
-        tree_sitter_gleam::LANGUAGE,
-        tree_sitter_gleam::NODE_TYPES,
+        compiled!(
+            "lang-gleam",
+            tree_sitter_gleam::LANGUAGE,
+            tree_sitter_gleam::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-haskell")]
 const HASKELL: Language = Language {
     aliases: &["hs"],
     extensions: &["hs", "hs-boot", "hsig"],
@@ -260,12 +254,14 @@ const HASKELL: Language = Language {
     whole_words: true,
     ..Language::new(
         "haskell",
-        tree_sitter_haskell::LANGUAGE,
-        tree_sitter_haskell::NODE_TYPES,
+        compiled!(
+            "lang-haskell",
+            tree_sitter_haskell::LANGUAGE,
+            tree_sitter_haskell::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-julia")]
 const JULIA: Language = Language {
     aliases: &["jl"],
     extensions: &["jl"],
@@ -288,12 +284,14 @@ const JULIA: Language = Language {
     text_kinds: &["command_literal", "content"],
     ..Language::new(
         "julia",
-        tree_sitter_julia::LANGUAGE,
-        tree_sitter_julia::NODE_TYPES,
+        compiled!(
+            "lang-julia",
+            tree_sitter_julia::LANGUAGE,
+            tree_sitter_julia::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-nix")]
 const NIX: Language = Language {
     extensions: &["nix"],
     contexts: &[
@@ -313,12 +311,14 @@ const NIX: Language = Language {
     whole_words: true,
     ..Language::new(
         "nix",
-        tree_sitter_nix::LANGUAGE,
-        tree_sitter_nix::NODE_TYPES,
+        compiled!(
+            "lang-nix",
+            tree_sitter_nix::LANGUAGE,
+            tree_sitter_nix::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-ocaml")]
 const OCAML: Language = Language {
     aliases: &["ml"],
     extensions: &["ml", "eliom"],
@@ -360,12 +360,14 @@ const OCAML: Language = Language {
     whole_words: true,
     ..Language::new(
         "ocaml",
-        tree_sitter_ocaml::LANGUAGE_OCAML,
-        tree_sitter_ocaml::OCAML_NODE_TYPES,
+        compiled!(
+            "lang-ocaml",
+            tree_sitter_ocaml::LANGUAGE_OCAML,
+            tree_sitter_ocaml::OCAML_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-ocaml")]
 const OCAML_INTERFACE: Language = Language {
     aliases: &["mli"],
     extensions: &["mli"],
@@ -382,7 +384,10 @@ const OCAML_INTERFACE: Language = Language {
     whole_words: true,
     ..Language::new(
         "ocaml-interface",
-        tree_sitter_ocaml::LANGUAGE_OCAML_INTERFACE,
-        tree_sitter_ocaml::INTERFACE_NODE_TYPES,
+        compiled!(
+            "lang-ocaml",
+            tree_sitter_ocaml::LANGUAGE_OCAML_INTERFACE,
+            tree_sitter_ocaml::INTERFACE_NODE_TYPES
+        ),
     )
 };

@@ -1,29 +1,13 @@
 //! Languages of the Java virtual machine: Groovy, Java, Kotlin, Scala.
 
-#![allow(
-    unused_imports,
-    reason = "which rungs and helpers are used depends on the grammars compiled in"
-)]
-
-use super::HoleForm::{Lower, Upper};
 use super::Rung::{
-    Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
-    Parameter, Pattern, Statement, Type,
+    Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter,
+    Pattern, Statement, Type,
 };
 use super::{Dropped, Language, Reserved, context};
 
-pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-groovy")]
-    GROOVY,
-    #[cfg(feature = "lang-java")]
-    JAVA,
-    #[cfg(feature = "lang-kotlin")]
-    KOTLIN,
-    #[cfg(feature = "lang-scala")]
-    SCALA,
-];
+pub(super) const LANGUAGES: &[Language] = &[GROOVY, JAVA, KOTLIN, SCALA];
 
-#[cfg(feature = "lang-groovy")]
 const GROOVY: Language = Language {
     aliases: &["gradle"],
     extensions: &["groovy", "gradle", "gvy", "gy", "gsh"],
@@ -93,12 +77,14 @@ const GROOVY: Language = Language {
     whole_words: true,
     ..Language::new(
         "groovy",
-        tree_sitter_groovy::LANGUAGE,
-        tree_sitter_groovy::NODE_TYPES,
+        compiled!(
+            "lang-groovy",
+            tree_sitter_groovy::LANGUAGE,
+            tree_sitter_groovy::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-java")]
 const JAVA: Language = Language {
     extensions: &["java", "jav", "jsh"],
     shebangs: &["java", "jbang"],
@@ -250,12 +236,14 @@ const JAVA: Language = Language {
     whole_words: true,
     ..Language::new(
         "java",
-        tree_sitter_java::LANGUAGE,
-        tree_sitter_java::NODE_TYPES,
+        compiled!(
+            "lang-java",
+            tree_sitter_java::LANGUAGE,
+            tree_sitter_java::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-kotlin")]
 const KOTLIN: Language = Language {
     aliases: &["kt", "kts"],
     extensions: &["kt", "kts"],
@@ -330,12 +318,14 @@ const KOTLIN: Language = Language {
     whole_words: true,
     ..Language::new(
         "kotlin",
-        tree_sitter_kotlin_ng::LANGUAGE,
-        tree_sitter_kotlin_ng::NODE_TYPES,
+        compiled!(
+            "lang-kotlin",
+            tree_sitter_kotlin_ng::LANGUAGE,
+            tree_sitter_kotlin_ng::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-scala")]
 const SCALA: Language = Language {
     extensions: &["scala", "sbt", "sc"],
     shebangs: &["scala", "scala-cli", "amm"],
@@ -425,7 +415,10 @@ const SCALA: Language = Language {
     whole_words: true,
     ..Language::new(
         "scala",
-        tree_sitter_scala::LANGUAGE,
-        tree_sitter_scala::NODE_TYPES,
+        compiled!(
+            "lang-scala",
+            tree_sitter_scala::LANGUAGE,
+            tree_sitter_scala::NODE_TYPES
+        ),
     )
 };

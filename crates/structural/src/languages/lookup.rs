@@ -3,101 +3,148 @@
 //! Nothing here reads a file: the caller brings the name and the first line.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 
-use super::{Language, all};
+use super::Language;
 
-/// Returns the language with this id, alias or file name extension.
+/// A set of languages, with what finds one in it.
 ///
-/// Case, a leading dot and the choice between `-`, `_` and a space do not
-/// matter: `C#`, `csharp`, `.cs` and `C Sharp` are one language.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static Language> {
-    let name = normal_name(name);
-    all()
-        .iter()
-        .find(|l| l.id == name)
-        .or_else(|| all().iter().find(|l| l.aliases.contains(&name.as_str())))
-        .or_else(|| by_extension(&name))
+/// Where two claim one name, the one that came first has it.
+#[derive(Clone, Default)]
+pub struct Languages {
+    rows: Vec<&'static Language>,
+    ids: HashMap<&'static str, usize>,
+    aliases: HashMap<&'static str, usize>,
+    extensions: HashMap<&'static str, usize>,
+    basenames: HashMap<String, usize>,
+    shebangs: HashMap<&'static str, usize>,
 }
 
-/// Returns the ids of all languages, the ones closest to `name` first.
-///
-/// For the error that answers an unknown name.
-#[must_use]
-pub fn nearest(name: &str) -> Vec<&'static str> {
-    let start = name.char_indices().nth(40).map_or(name.len(), |(at, _)| at);
-    let name = normal_name(name.get(..start).unwrap_or_default());
-    let mut ids: Vec<_> = all()
-        .iter()
-        .map(|l| {
-            let names = std::iter::once(&l.id).chain(l.aliases);
-            let rank =
-                names.map(|known| (distance(&name, known), Reverse(common_start(&name, known))));
-            (rank.min(), l.id)
-        })
-        .collect();
-    ids.sort_unstable();
-    ids.into_iter().map(|(_, id)| id).collect()
-}
-
-/// Returns the language of a file, judged by its name alone.
-///
-/// The whole file name counts first (`Makefile`), then the longest extension
-/// (`d.ts` before `ts`), then a known file name with something after it
-/// (`Dockerfile.dev`). A `.h` file is C; whether it is C++ is for the caller
-/// to find out from its text.
-#[must_use]
-pub fn by_path(path: &Path) -> Option<&'static Language> {
-    // An ending says the language even where the rest is not UTF-8.
-    let name = &*path.file_name()?.to_string_lossy();
-    let extensions = name
-        .match_indices('.')
-        .filter_map(|(at, _)| name.get(at + 1..));
-    by_basename(name)
-        .or_else(|| {
-            extensions
-                .into_iter()
-                .find_map(|e| by_extension(&e.to_lowercase()))
-        })
-        .or_else(|| by_basename(name.split_once('.')?.0))
-}
-
-/// Returns the language of a script, judged by its first line.
-///
-/// Understands a path (`#!/bin/sh`), `env` with its options and variables
-/// (`#!/usr/bin/env -S A=1 python3.11 -u`), and version numbers.
-#[must_use]
-pub fn by_shebang(first_line: &str) -> Option<&'static Language> {
-    let line = first_line
-        .trim_start_matches('\u{feff}')
-        .strip_prefix("#!")?;
-    let mut words = line.split_ascii_whitespace();
-    let mut program = base_name(words.next()?);
-    if program == "env" {
-        program = base_name(program_of_env(words)?);
+impl Languages {
+    /// Returns the set of `rows`.
+    #[must_use]
+    pub fn new(rows: Vec<&'static Language>) -> Self {
+        let mut set = Self::default();
+        for (at, row) in rows.iter().enumerate() {
+            let put = |map: &mut HashMap<&'static str, usize>, names: &[&'static str]| {
+                for name in names {
+                    map.entry(name).or_insert(at);
+                }
+            };
+            put(&mut set.ids, &[row.id]);
+            put(&mut set.aliases, row.aliases);
+            put(&mut set.extensions, row.extensions);
+            put(&mut set.shebangs, row.shebangs);
+            for name in row.basenames {
+                set.basenames.entry(name.to_lowercase()).or_insert(at);
+            }
+        }
+        set.rows = rows;
+        set
     }
-    by_interpreter(program).or_else(|| by_interpreter(without_version(program)))
-}
 
-fn by_basename(name: &str) -> Option<&'static Language> {
-    if name.is_empty() {
-        return None;
+    /// Returns the languages, in the order they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Language> + use<'_> {
+        self.rows.iter().copied()
     }
-    let exact = all().iter().find(|l| l.basenames.contains(&name));
-    exact.or_else(|| {
-        all()
+
+    /// Returns the language with this id.
+    #[must_use]
+    pub fn by_id(&self, id: &str) -> Option<&'static Language> {
+        self.ids.get(id).and_then(|at| self.rows.get(*at).copied())
+    }
+
+    /// Returns the language with this id, alias or file name extension.
+    ///
+    /// Case, a leading dot and the choice between `-`, `_` and a space do not
+    /// matter: `C#`, `csharp`, `.cs` and `C Sharp` are one language.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&'static Language> {
+        let name = normal_name(name);
+        self.by_id(&name)
+            .or_else(|| self.row(self.aliases.get(name.as_str())))
+            .or_else(|| self.by_extension(&name))
+    }
+
+    /// Returns the ids of all languages, the ones closest to `name` first.
+    ///
+    /// For the error that answers an unknown name.
+    #[must_use]
+    pub fn nearest(&self, name: &str) -> Vec<&'static str> {
+        let start = name.char_indices().nth(40).map_or(name.len(), |(at, _)| at);
+        let name = normal_name(name.get(..start).unwrap_or_default());
+        let mut ids: Vec<_> = self
             .iter()
-            .find(|l| l.basenames.iter().any(|b| b.eq_ignore_ascii_case(name)))
-    })
+            .map(|l| {
+                let names = std::iter::once(&l.id).chain(l.aliases);
+                let rank = names
+                    .map(|known| (distance(&name, known), Reverse(common_start(&name, known))));
+                (rank.min(), l.id)
+            })
+            .collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Returns the language of a file, judged by its name alone.
+    ///
+    /// The whole file name counts first (`Makefile`), then the longest extension
+    /// (`d.ts` before `ts`), then a known file name with something after it
+    /// (`Dockerfile.dev`). A `.h` file is C; whether it is C++ is for the caller
+    /// to find out from its text.
+    #[must_use]
+    pub fn by_path(&self, path: &Path) -> Option<&'static Language> {
+        // An ending says the language even where the rest is not UTF-8.
+        let name = &*path.file_name()?.to_string_lossy();
+        let extensions = name
+            .match_indices('.')
+            .filter_map(|(at, _)| name.get(at + 1..));
+        self.by_basename(name)
+            .or_else(|| {
+                extensions
+                    .into_iter()
+                    .find_map(|e| self.by_extension(&e.to_lowercase()))
+            })
+            .or_else(|| self.by_basename(name.split_once('.')?.0))
+    }
+
+    /// Returns the language of a script, judged by its first line.
+    ///
+    /// Understands a path (`#!/bin/sh`), `env` with its options and variables
+    /// (`#!/usr/bin/env -S A=1 python3.11 -u`), and version numbers.
+    #[must_use]
+    pub fn by_shebang(&self, first_line: &str) -> Option<&'static Language> {
+        let line = first_line
+            .trim_start_matches('\u{feff}')
+            .strip_prefix("#!")?;
+        let mut words = line.split_ascii_whitespace();
+        let mut program = base_name(words.next()?);
+        if program == "env" {
+            program = base_name(program_of_env(words)?);
+        }
+        self.row(self.shebangs.get(program))
+            .or_else(|| self.row(self.shebangs.get(without_version(program))))
+    }
+
+    fn by_basename(&self, name: &str) -> Option<&'static Language> {
+        self.row(self.basenames.get(&name.to_lowercase()))
+    }
+
+    fn by_extension(&self, extension: &str) -> Option<&'static Language> {
+        self.row(self.extensions.get(extension))
+    }
+
+    fn row(&self, at: Option<&usize>) -> Option<&'static Language> {
+        at.and_then(|at| self.rows.get(*at)).copied()
+    }
 }
 
-fn by_extension(extension: &str) -> Option<&'static Language> {
-    all().iter().find(|l| l.extensions.contains(&extension))
-}
-
-fn by_interpreter(program: &str) -> Option<&'static Language> {
-    all().iter().find(|l| l.shebangs.contains(&program))
+impl fmt::Debug for Languages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|l| l.id)).finish()
+    }
 }
 
 fn base_name(path: &str) -> &str {
@@ -168,9 +215,16 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
+    use super::super::{by_name, compiled, table};
     use super::*;
+
+    fn by_path(path: &Path) -> Option<&'static Language> {
+        compiled().by_path(path)
+    }
+
+    fn by_shebang(line: &str) -> Option<&'static Language> {
+        compiled().by_shebang(line)
+    }
 
     fn id(language: Option<&Language>) -> &str {
         language.map_or("none", |l| l.id)
@@ -191,7 +245,7 @@ mod tests {
         // An alias of one language must not be the extension of another either.
         assert_unique(
             "name",
-            all().iter().flat_map(|l| {
+            table().iter().flat_map(|l| {
                 let mut names: Vec<&str> = [&[l.id], l.aliases, l.extensions].concat();
                 names.sort_unstable();
                 names.dedup();
@@ -200,13 +254,13 @@ mod tests {
         );
         assert_unique(
             "file name",
-            all()
+            table()
                 .iter()
                 .flat_map(|l| l.basenames.iter().map(|b| (b.to_lowercase(), l.id))),
         );
         assert_unique(
             "interpreter",
-            all()
+            table()
                 .iter()
                 .flat_map(|l| l.shebangs.iter().map(|s| ((*s).to_owned(), l.id))),
         );
@@ -214,7 +268,8 @@ mod tests {
 
     #[test]
     fn names_in_the_table_are_written_as_they_are_looked_up() {
-        for l in all() {
+        let set = Languages::new(table().iter().collect());
+        for l in table() {
             for name in std::iter::once(&l.id).chain(l.aliases).chain(l.extensions) {
                 assert_eq!(*name, normal_name(name), "in the row of {}", l.id);
             }
@@ -223,7 +278,7 @@ mod tests {
             }
             for shebang in l.shebangs {
                 assert_eq!(
-                    by_shebang(&format!("#!/bin/{shebang}")).map(|l| l.id),
+                    set.by_shebang(&format!("#!/bin/{shebang}")).map(|l| l.id),
                     Some(l.id)
                 );
             }
@@ -232,7 +287,7 @@ mod tests {
 
     #[test]
     fn languages_are_sorted_by_id_and_have_one_row_each() {
-        assert!(all().windows(2).all(|pair| pair[0].id < pair[1].id));
+        assert!(table().windows(2).all(|pair| pair[0].id < pair[1].id));
     }
 
     #[cfg(all(feature = "lang-c-sharp", feature = "lang-cpp", feature = "lang-go"))]
@@ -360,10 +415,10 @@ mod tests {
     ))]
     #[test]
     fn the_nearest_known_names_come_first() {
-        assert_eq!(nearest("rsut").first(), Some(&"rust"));
-        assert_eq!(nearest("typscript").first(), Some(&"typescript"));
-        assert_eq!(nearest("cplus").first(), Some(&"cpp"));
-        assert_eq!(nearest("xyz").len(), all().len());
+        assert_eq!(compiled().nearest("rsut").first(), Some(&"rust"));
+        assert_eq!(compiled().nearest("typscript").first(), Some(&"typescript"));
+        assert_eq!(compiled().nearest("cplus").first(), Some(&"cpp"));
+        assert_eq!(compiled().nearest("xyz").len(), compiled().iter().count());
     }
 
     #[test]

@@ -3,6 +3,17 @@
 //!
 //! A row is data. What is done with it is decided by the pattern compiler.
 
+/// A grammar and its `node-types.json`, where the feature compiles them in.
+macro_rules! compiled {
+    ($feature:literal, $grammar:expr, $node_types:expr) => {{
+        #[cfg(feature = $feature)]
+        let compiled = Some(($grammar, $node_types));
+        #[cfg(not(feature = $feature))]
+        let compiled = None;
+        compiled
+    }};
+}
+
 mod curly;
 mod data;
 mod functional;
@@ -11,8 +22,11 @@ mod lookup;
 mod scripting;
 mod web;
 
-pub use lookup::{by_name, by_path, by_shebang, nearest};
+use std::sync::{Arc, LazyLock};
+
 use tree_sitter_language::LanguageFn;
+
+pub use lookup::Languages;
 
 /// One language: its grammar and what the pattern compiler knows of it.
 #[derive(Clone, Copy)]
@@ -27,9 +41,9 @@ pub struct Language {
     pub basenames: &'static [&'static str],
     /// Interpreter names in a `#!` line, without version numbers.
     pub shebangs: &'static [&'static str],
-    /// The grammar.
-    pub grammar: LanguageFn,
-    /// The grammar's `node-types.json`, or empty where the crate has none.
+    /// The grammar, where it is compiled in.
+    pub grammar: Option<LanguageFn>,
+    /// The grammar's `node-types.json`; empty where there is none at hand.
     pub node_types: &'static str,
     /// The ladder: contexts in which a fragment is parsed, in order.
     pub contexts: &'static [Context],
@@ -92,9 +106,12 @@ impl Language {
     /// A row with nothing set but what every language has.
     pub(crate) const fn new(
         id: &'static str,
-        grammar: LanguageFn,
-        node_types: &'static str,
+        compiled: Option<(LanguageFn, &'static str)>,
     ) -> Self {
+        let (grammar, node_types) = match compiled {
+            Some((grammar, node_types)) => (Some(grammar), node_types),
+            None => (None, ""),
+        };
         Self {
             id,
             aliases: &[],
@@ -157,10 +174,6 @@ pub struct Context {
 impl Context {
     /// Limits the context to fragments of these kinds, for scaffolds that also
     /// let through what another context is for.
-    #[allow(
-        dead_code,
-        reason = "whether a row needs it depends on the grammars compiled in"
-    )]
     pub(crate) const fn only(mut self, kinds: &'static [&'static str]) -> Self {
         self.kinds = kinds;
         self
@@ -246,11 +259,11 @@ pub struct Reserved {
     pub words: &'static [&'static str],
 }
 
-/// Returns all compiled-in languages, sorted by id.
+/// Returns the rows of all languages, compiled in or not, sorted by id.
 #[must_use]
-pub fn all() -> &'static [Language] {
-    static ALL: std::sync::LazyLock<Vec<Language>> = std::sync::LazyLock::new(|| {
-        let mut all: Vec<Language> = [
+pub fn table() -> &'static [Language] {
+    static TABLE: LazyLock<Vec<Language>> = LazyLock::new(|| {
+        let mut table: Vec<Language> = [
             curly::LANGUAGES,
             web::LANGUAGES,
             jvm::LANGUAGES,
@@ -259,8 +272,24 @@ pub fn all() -> &'static [Language] {
             data::LANGUAGES,
         ]
         .concat();
-        all.sort_by_key(|l| l.id);
-        all
+        table.sort_by_key(|l| l.id);
+        table
     });
-    &ALL
+    &TABLE
+}
+
+/// Returns the languages whose grammar is compiled in.
+#[must_use]
+pub fn compiled() -> Arc<Languages> {
+    static COMPILED: LazyLock<Arc<Languages>> = LazyLock::new(|| {
+        let rows = table().iter().filter(|l| l.grammar.is_some());
+        Arc::new(Languages::new(rows.collect()))
+    });
+    Arc::clone(&COMPILED)
+}
+
+/// Returns the compiled-in language with this id, alias or file name extension.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Language> {
+    compiled().by_name(name)
 }

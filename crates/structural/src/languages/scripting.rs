@@ -1,10 +1,5 @@
 //! Scripting languages: Bash, Lua, PHP, PowerShell, Python, R, Ruby.
 
-#![allow(
-    unused_imports,
-    reason = "which of them are used depends on the grammars that are compiled in"
-)]
-
 use super::HoleForm::{Dollar, Lower, Upper};
 use super::Rung::{
     Argument, Arm, Clause, Decorator, Expression, Field, Import, Member, Pair, Parameter, Pattern,
@@ -12,24 +7,8 @@ use super::Rung::{
 };
 use super::{Dropped, Language, Reserved, context};
 
-pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-bash")]
-    BASH,
-    #[cfg(feature = "lang-lua")]
-    LUA,
-    #[cfg(feature = "lang-php")]
-    PHP,
-    #[cfg(feature = "lang-powershell")]
-    POWERSHELL,
-    #[cfg(feature = "lang-python")]
-    PYTHON,
-    #[cfg(feature = "lang-r")]
-    R,
-    #[cfg(feature = "lang-ruby")]
-    RUBY,
-];
+pub(super) const LANGUAGES: &[Language] = &[BASH, LUA, PHP, POWERSHELL, PYTHON, R, RUBY];
 
-#[cfg(feature = "lang-bash")]
 const BASH: Language = Language {
     aliases: &["sh", "shell", "zsh", "shellscript"],
     extensions: &["sh", "bash", "zsh", "ksh", "bats", "ebuild", "eclass"],
@@ -62,12 +41,14 @@ const BASH: Language = Language {
     }],
     ..Language::new(
         "bash",
-        tree_sitter_bash::LANGUAGE,
-        tree_sitter_bash::NODE_TYPES,
+        compiled!(
+            "lang-bash",
+            tree_sitter_bash::LANGUAGE,
+            tree_sitter_bash::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-lua")]
 const LUA: Language = Language {
     aliases: &["luau"],
     extensions: &["lua", "rockspec", "luau"],
@@ -93,12 +74,14 @@ const LUA: Language = Language {
     whole_words: true,
     ..Language::new(
         "lua",
-        tree_sitter_lua::LANGUAGE,
-        tree_sitter_lua::NODE_TYPES,
+        compiled!(
+            "lang-lua",
+            tree_sitter_lua::LANGUAGE,
+            tree_sitter_lua::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-php")]
 const PHP: Language = Language {
     extensions: &["php", "phtml", "php3", "php4", "php5", "php7", "phps"],
     shebangs: &["php"],
@@ -181,12 +164,14 @@ const PHP: Language = Language {
     whole_words: true,
     ..Language::new(
         "php",
-        tree_sitter_php::LANGUAGE_PHP,
-        tree_sitter_php::PHP_NODE_TYPES,
+        compiled!(
+            "lang-php",
+            tree_sitter_php::LANGUAGE_PHP,
+            tree_sitter_php::PHP_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-powershell")]
 const POWERSHELL: Language = Language {
     aliases: &["pwsh", "ps1", "ps"],
     extensions: &["ps1", "psm1", "psd1"],
@@ -230,12 +215,14 @@ const POWERSHELL: Language = Language {
     ignores_case: true,
     ..Language::new(
         "powershell",
-        tree_sitter_powershell::LANGUAGE,
-        tree_sitter_powershell::NODE_TYPES,
+        compiled!(
+            "lang-powershell",
+            tree_sitter_powershell::LANGUAGE,
+            tree_sitter_powershell::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-python")]
 const PYTHON: Language = Language {
     aliases: &["py", "python3"],
     extensions: &[
@@ -284,12 +271,14 @@ const PYTHON: Language = Language {
     whole_words: true,
     ..Language::new(
         "python",
-        tree_sitter_python::LANGUAGE,
-        tree_sitter_python::NODE_TYPES,
+        compiled!(
+            "lang-python",
+            tree_sitter_python::LANGUAGE,
+            tree_sitter_python::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-r")]
 const R: Language = Language {
     aliases: &["rlang"],
     extensions: &["r"],
@@ -306,10 +295,12 @@ const R: Language = Language {
         kinds: &["identifier"],
         words: &["else"],
     }],
-    ..Language::new("r", tree_sitter_r::LANGUAGE, tree_sitter_r::NODE_TYPES)
+    ..Language::new(
+        "r",
+        compiled!("lang-r", tree_sitter_r::LANGUAGE, tree_sitter_r::NODE_TYPES),
+    )
 };
 
-#[cfg(feature = "lang-ruby")]
 const RUBY: Language = Language {
     aliases: &["rb", "jruby"],
     extensions: &[
@@ -362,7 +353,10 @@ const RUBY: Language = Language {
     whole_words: true,
     ..Language::new(
         "ruby",
-        tree_sitter_ruby::LANGUAGE,
-        tree_sitter_ruby::NODE_TYPES,
+        compiled!(
+            "lang-ruby",
+            tree_sitter_ruby::LANGUAGE,
+            tree_sitter_ruby::NODE_TYPES
+        ),
     )
 };

@@ -1,10 +1,5 @@
 //! Languages of web pages: CSS, HTML, JavaScript, Svelte, TypeScript and TSX.
 
-#![allow(
-    unused_imports,
-    reason = "which rungs and helpers are used depends on the grammars compiled in"
-)]
-
 use super::HoleForm::{Lower, Quoted, Upper};
 use super::Rung::{
     Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
@@ -12,22 +7,8 @@ use super::Rung::{
 };
 use super::{Dropped, Language, Reserved, context};
 
-pub(super) const LANGUAGES: &[Language] = &[
-    #[cfg(feature = "lang-css")]
-    CSS,
-    #[cfg(feature = "lang-html")]
-    HTML,
-    #[cfg(feature = "lang-javascript")]
-    JAVASCRIPT,
-    #[cfg(feature = "lang-svelte")]
-    SVELTE,
-    #[cfg(feature = "lang-tsx")]
-    TSX,
-    #[cfg(feature = "lang-typescript")]
-    TYPESCRIPT,
-];
+pub(super) const LANGUAGES: &[Language] = &[CSS, HTML, JAVASCRIPT, SVELTE, TSX, TYPESCRIPT];
 
-#[cfg(feature = "lang-css")]
 const CSS: Language = Language {
     extensions: &["css", "pcss", "postcss"],
     contexts: &[
@@ -64,12 +45,14 @@ const CSS: Language = Language {
     fillers: &["@: x;", "@ {}", "from { @: x }"],
     ..Language::new(
         "css",
-        tree_sitter_css::LANGUAGE,
-        tree_sitter_css::NODE_TYPES,
+        compiled!(
+            "lang-css",
+            tree_sitter_css::LANGUAGE,
+            tree_sitter_css::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-html")]
 const HTML: Language = Language {
     aliases: &["xhtml"],
     extensions: &["html", "htm"],
@@ -82,12 +65,14 @@ const HTML: Language = Language {
     ignores_case: true,
     ..Language::new(
         "html",
-        tree_sitter_html::LANGUAGE,
-        tree_sitter_html::NODE_TYPES,
+        compiled!(
+            "lang-html",
+            tree_sitter_html::LANGUAGE,
+            tree_sitter_html::NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-javascript")]
 const JAVASCRIPT: Language = Language {
     holes: &[Upper, Lower, Quoted],
     aliases: &["js", "jsx", "node", "nodejs", "ecmascript"],
@@ -175,14 +160,16 @@ const JAVASCRIPT: Language = Language {
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "javascript",
-        tree_sitter_javascript::LANGUAGE,
-        tree_sitter_javascript::NODE_TYPES,
+        compiled!(
+            "lang-javascript",
+            tree_sitter_javascript::LANGUAGE,
+            tree_sitter_javascript::NODE_TYPES
+        ),
     )
 };
 
 /// `f(x)` reads as the head of a method, and `f(x) {}` as a method; people who
 /// write a call mean the call.
-#[cfg(any(feature = "lang-tsx", feature = "lang-typescript"))]
 const TS_CALLS: &[Dropped] = &[Dropped {
     kinds: &[
         "method_signature",
@@ -193,7 +180,6 @@ const TS_CALLS: &[Dropped] = &[Dropped {
 }];
 
 /// The contexts that TypeScript and TSX share, and what follows them.
-#[cfg(any(feature = "lang-tsx", feature = "lang-typescript"))]
 macro_rules! typescript_contexts {
     ($($more:expr),* $(,)?) => {
         &[
@@ -228,7 +214,6 @@ macro_rules! typescript_contexts {
     };
 }
 
-#[cfg(feature = "lang-typescript")]
 const TYPESCRIPT: Language = Language {
     holes: &[Upper, Lower, Quoted],
     aliases: &["ts"],
@@ -279,12 +264,14 @@ const TYPESCRIPT: Language = Language {
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "typescript",
-        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        tree_sitter_typescript::TYPESCRIPT_NODE_TYPES,
+        compiled!(
+            "lang-typescript",
+            tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+            tree_sitter_typescript::TYPESCRIPT_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-tsx")]
 const TSX: Language = Language {
     holes: &[Upper, Lower, Quoted],
     aliases: &["typescriptreact"],
@@ -337,12 +324,14 @@ const TSX: Language = Language {
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "tsx",
-        tree_sitter_typescript::LANGUAGE_TSX,
-        tree_sitter_typescript::TSX_NODE_TYPES,
+        compiled!(
+            "lang-tsx",
+            tree_sitter_typescript::LANGUAGE_TSX,
+            tree_sitter_typescript::TSX_NODE_TYPES
+        ),
     )
 };
 
-#[cfg(feature = "lang-svelte")]
 const SVELTE: Language = Language {
     extensions: &["svelte"],
     contexts: &[
@@ -359,7 +348,10 @@ const SVELTE: Language = Language {
     holes: &[Lower, Upper],
     ..Language::new(
         "svelte",
-        tree_sitter_svelte_ng::LANGUAGE,
-        tree_sitter_svelte_ng::NODE_TYPES,
+        compiled!(
+            "lang-svelte",
+            tree_sitter_svelte_ng::LANGUAGE,
+            tree_sitter_svelte_ng::NODE_TYPES
+        ),
     )
 };

@@ -8,7 +8,7 @@ use std::fmt;
 
 use tree_sitter::Parser;
 
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, GrammarError};
 use crate::languages::{Context, Language, Rung};
 use crate::program::Program;
 use build::Refusal;
@@ -107,6 +107,8 @@ pub enum PatternError {
     MixedUse(String),
     /// No context accepts the text.
     Unparsable(Vec<Attempt>),
+    /// It was not read, for want of the grammar.
+    NoGrammar(GrammarError),
 }
 
 /// One context that did not accept a pattern.

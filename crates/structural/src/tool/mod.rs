@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
 use crate::grammar::GrammarSource;
-use crate::languages::{self, Language, Rung};
+use crate::languages::{Language, Rung};
 use crate::near::{self, NearMiss};
 use crate::pattern::{Pattern, PatternError};
 use crate::scan::{Hit, Job, Scan, Scanned, SkipReason, Texts};
@@ -240,16 +240,12 @@ impl Request {
         let language = match input.language.as_deref().map(str::trim) {
             None | Some("") => None,
             Some(name) => {
-                let known = languages::by_name(name).filter(|l| {
-                    grammars
-                        .languages()
-                        .iter()
-                        .any(|offered| offered.id == l.id)
-                });
-                Some(known.ok_or_else(|| {
+                let offered = grammars.languages();
+                Some(offered.by_name(name).ok_or_else(|| {
                     Error::UnknownLanguage {
                         name: name.to_owned(),
-                        nearest: languages::nearest(name)
+                        nearest: offered
+                            .nearest(name)
                             .into_iter()
                             .map(str::to_owned)
                             .collect(),
@@ -310,7 +306,12 @@ impl Hunt {
             }
         }
         let is_stopped = || self.stop.is_cancelled();
-        let mut listing = walk::list(&self.workspace, &request.path, request.language, is_stopped);
+        let offered = self.grammars.languages();
+        let walk = walk::Wanted {
+            offered: &offered,
+            language: request.language,
+        };
+        let mut listing = walk::list(&self.workspace, &request.path, walk, is_stopped);
         let is_one_file = request.path.absolute().is_file();
         if is_one_file && listing.files.is_empty() {
             return Err(Error::NoLanguage(request.path.relative().to_owned()).into());
@@ -334,7 +335,7 @@ impl Hunt {
         if request.language.is_none()
             && has_headers
             && !jobs.contains_key("cpp")
-            && let Some(cpp) = languages::by_name("cpp")
+            && let Some(cpp) = offered.by_id("cpp")
         {
             self.compile(cpp, &mut jobs, &mut BTreeMap::new());
         }
@@ -402,11 +403,14 @@ impl Hunt {
         jobs: &mut BTreeMap<&'static str, Job>,
         refused: &mut BTreeMap<&'static str, PatternError>,
     ) {
-        let Some(grammar) = self.grammars.grammar(language.id) else {
-            return;
+        let compiled = match self.grammars.grammar(language.id) {
+            Ok(grammar) => {
+                Pattern::compile(&self.request.pattern, &grammar).map(|pattern| (grammar, pattern))
+            }
+            Err(error) => Err(PatternError::NoGrammar(error)),
         };
-        match Pattern::compile(&self.request.pattern, &grammar) {
-            Ok(pattern) => {
+        match compiled {
+            Ok((grammar, pattern)) => {
                 jobs.insert(language.id, Job::new(grammar, pattern));
             }
             Err(error) => {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Report;
+use crate::pattern::PatternError;
 use crate::scan::{Hit, Job, MAX_TEXTS, SkipReason};
 
 /// Captures shown for one match, in characters.
@@ -314,9 +315,17 @@ fn notes(report: &Report<'_>, out: &mut String) {
     if let Some(error) = report.failed() {
         let _ = writeln!(out, "{error}");
     }
-    if !report.refused.is_empty() {
-        let ids: Vec<&str> = report.refused.keys().copied().take(MAX_NAMED).collect();
-        let dots = if report.refused.len() > MAX_NAMED {
+    let unparsable: Vec<&str> = report
+        .refused
+        .iter()
+        .filter(|(_, error)| !matches!(error, PatternError::NoGrammar(_)))
+        .map(|(id, _)| *id)
+        .collect();
+    if !unparsable.is_empty() {
+        let ids = unparsable
+            .get(..MAX_NAMED.min(unparsable.len()))
+            .unwrap_or_default();
+        let dots = if unparsable.len() > MAX_NAMED {
             ", …"
         } else {
             ""
@@ -326,6 +335,11 @@ fn notes(report: &Report<'_>, out: &mut String) {
             "not searched, since the pattern does not parse there: {}{dots}",
             ids.join(", ")
         );
+    }
+    for (id, error) in report.refused {
+        if let PatternError::NoGrammar(error) = error {
+            let _ = writeln!(out, "{id} files were not searched: {error}");
+        }
     }
     for (place, error) in report.listing.unreadable.iter().take(MAX_NAMED) {
         let _ = writeln!(out, "could not list: {place}{error}");

@@ -136,7 +136,9 @@ pub(crate) fn read(
     fragment: &str,
 ) -> Result<Reading, Refusal> {
     let mut parser = Parser::new();
-    parser.set_language(&language.grammar.into()).unwrap();
+    parser
+        .set_language(&language.grammar.unwrap().into())
+        .unwrap();
     let fragment = fragment.trim();
     let (pieces, names) = pieces(fragment);
     let count = names.len();

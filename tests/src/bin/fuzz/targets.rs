@@ -32,7 +32,7 @@ pub(crate) fn run(target: Target, seed: u64, round: u64, show: bool) -> Result<(
     let mut rng = Rng::with_seed(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let grammars = CompiledGrammars::new();
     let language = rng
-        .choice(grammars.languages())
+        .choice(grammars.languages().iter().collect::<Vec<_>>())
         .context("no language is compiled in")?;
     let grammar = grammars
         .grammar(language.id)
