@@ -2,8 +2,12 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tiers::{ErrorKind, ToolError};
+
+use crate::WorkspacePath;
+use crate::change_set::{Leftover, list_leftovers, list_paths};
 
 /// A path or file that cannot be used.
 ///
@@ -98,6 +102,77 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The path cannot be part of a change set.
+    #[error("cannot add `{path}` to the change: {problem}")]
+    InvalidChange {
+        /// The path, relative to the root.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Another change of the workspace runs.
+    #[error(
+        "cannot change files in `{}`: another change has been running there for {} s",
+        root.display(),
+        waited.as_secs()
+    )]
+    Busy {
+        /// The root of the workspace.
+        root: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// Nobody waits for the outcome of a change any more; nothing was written.
+    #[error("the change was given up before it wrote anything")]
+    Abandoned,
+    /// There is no folder to keep journals in.
+    #[error(
+        "cannot keep a journal of changes: neither `XDG_STATE_HOME` nor a home folder is known"
+    )]
+    NoStateFolder,
+    /// The journal of changes cannot be written or read. No file was changed.
+    #[error("cannot keep a journal of changes in `{}`: {}", folder.display(), io_reason(source))]
+    Journal {
+        /// The folder of the workspace's journal.
+        folder: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A change set failed on the way and was taken back.
+    #[error(
+        "cannot {action} `{path}`: {}; {}",
+        io_reason(source),
+        taken_back(restored, left, failed)
+    )]
+    NotApplied {
+        /// What was tried, a verb.
+        action: &'static str,
+        /// The path, relative to the root.
+        path: String,
+        /// The cause.
+        source: io::Error,
+        /// Files that had been written and hold their old bytes again.
+        restored: Vec<WorkspacePath>,
+        /// Files that somebody else wrote to, and that were left.
+        left: Vec<Leftover>,
+        /// Files that could not be put back; the journal is kept, and the next
+        /// start or the next change tries again.
+        failed: Vec<Leftover>,
+    },
+    /// A change that a crash had cut off could not be ended.
+    #[error(
+        "cannot end an earlier change (`{title}`) that was cut off: {}; its journal is `{}`",
+        list_leftovers(failed),
+        journal.display()
+    )]
+    Unrecovered {
+        /// The title of that change.
+        title: String,
+        /// Its journal. Without it the files stay as they are.
+        journal: PathBuf,
+        /// What could not be written or removed.
+        failed: Vec<Leftover>,
+    },
     /// The operating system refused.
     #[error("cannot {action} `{path}`: {}", io_reason(source))]
     Io {
@@ -125,6 +200,21 @@ impl Error {
             Self::Changed { .. } => "resolve the path again and look at what is there now",
             Self::NotAFile { .. } => "give the path of a regular file",
             Self::TooLarge { .. } => "work on a part of it with another program",
+            Self::InvalidChange { .. } => "give each file once, in one workspace",
+            Self::Busy { .. } => "try again in a moment",
+            Self::Abandoned => "repeat the call if the change is still wanted",
+            Self::NoStateFolder => {
+                "ask the user to set `XDG_STATE_HOME` or `HOME`, or to name a state folder"
+            }
+            Self::Journal { .. } => "ask the user to make that folder writable",
+            Self::Unrecovered { .. } => {
+                "ask the user to make these files writable, or to remove the journal to keep them \
+                 as they are; then try again"
+            }
+            Self::NotApplied { failed, .. } if !failed.is_empty() => {
+                "ask the user to make these files writable; the next change puts them back first"
+            }
+            Self::NotApplied { .. } => "try again once the cause is gone",
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path against a listing of its folder",
                 io::ErrorKind::PermissionDenied => "choose another path, or ask for access to it",
@@ -143,8 +233,14 @@ impl Error {
             | Self::NotADirectory { .. }
             | Self::NotAFile { .. }
             | Self::TooLarge { .. } => ErrorKind::InvalidInput,
-            Self::Changed { .. } => ErrorKind::Conflict,
-            Self::Open { source, .. } | Self::Io { source, .. } => match source.kind() {
+            Self::InvalidChange { .. } => ErrorKind::InvalidInput,
+            Self::Changed { .. } | Self::Busy { .. } => ErrorKind::Conflict,
+            Self::Abandoned => ErrorKind::Cancelled,
+            Self::NoStateFolder | Self::Journal { .. } => ErrorKind::Unavailable,
+            Self::Unrecovered { .. } => ErrorKind::Failed,
+            Self::Open { source, .. }
+            | Self::Io { source, .. }
+            | Self::NotApplied { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,
                 io::ErrorKind::PermissionDenied => ErrorKind::Denied,
                 _ => ErrorKind::Failed,
@@ -190,6 +286,28 @@ pub(crate) fn io_reason(error: &io::Error) -> String {
         Some(first) => first.to_lowercase().chain(chars).collect(),
         None => "unknown reason".to_owned(),
     }
+}
+
+/// Says what a change that failed left behind.
+fn taken_back(restored: &[WorkspacePath], left: &[Leftover], failed: &[Leftover]) -> String {
+    let mut text = if failed.is_empty() && left.is_empty() {
+        "no file is changed".to_owned()
+    } else {
+        "the change was taken back".to_owned()
+    };
+    if !restored.is_empty() {
+        text.push_str(&format!("; put back: {}", list_paths(restored)));
+    }
+    if !left.is_empty() {
+        text.push_str(&format!("; left alone: {}", list_leftovers(left)));
+    }
+    if !failed.is_empty() {
+        text.push_str(&format!(
+            "; could not be put back: {}",
+            list_leftovers(failed)
+        ));
+    }
+    text
 }
 
 fn via(link: &Option<String>) -> String {

@@ -4,6 +4,7 @@
 //!   trusted; [`WorkspacePath`] is the only path type that tools take.
 //! - [`HarnessFiles`] reads and writes what is inside; [`DiskFiles`] is the
 //!   default.
+//! - [`ChangeSet`] says how several files change together, all of them or none.
 //! - [`process`] starts child processes and sees to it that they end.
 //! - [`executable`] finds a project's root and the program that serves it.
 //! - [`framing`] cuts byte streams into messages and back.
@@ -30,6 +31,7 @@
 #[cfg(not(unix))]
 compile_error!("`toolset-host` supports Linux and macOS");
 
+mod change_set;
 mod error;
 pub mod executable;
 mod files;
@@ -38,6 +40,9 @@ pub mod process;
 pub mod text;
 mod workspace;
 
+pub use change_set::{
+    Applied, ChangeSet, Difference, Ending, FileChange, Leftover, Mismatch, Outcome, Recovered,
+};
 pub use error::Error;
 pub use files::{DiskFiles, FileKind, FileMetadata, HarnessFiles};
 pub use tiers::{Capped, Caps, Trust, cap_text};

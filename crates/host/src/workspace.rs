@@ -17,7 +17,7 @@ mod walk;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use tiers::Trust;
@@ -142,6 +142,25 @@ impl Workspace {
         let absolute = walk::follow(self, path)?;
         let relative = self.relative_to_root(&absolute)?;
         Ok(WorkspacePath {
+            workspace: self.clone(),
+            absolute,
+            relative,
+        })
+    }
+
+    /// Builds the path that was [`WorkspacePath::relative`] once, without a look
+    /// at the disk; `None` where it is no such text.
+    pub(crate) fn inside(&self, relative: &str) -> Option<WorkspacePath> {
+        let mut absolute = self.inner.root.clone();
+        for component in Path::new(relative).components() {
+            match component {
+                Component::Normal(name) => absolute.push(name),
+                Component::CurDir => {}
+                Component::Prefix(_) | Component::RootDir | Component::ParentDir => return None,
+            }
+        }
+        let relative = self.relative_to_root(&absolute).ok()?;
+        (relative != "." && !relative.contains('\0')).then_some(WorkspacePath {
             workspace: self.clone(),
             absolute,
             relative,

@@ -93,9 +93,9 @@ pub(super) fn write(path: &WorkspacePath, bytes: &[u8]) -> Result<(), Error> {
     let old = match stat_at(&parent, &name) {
         Ok(stat) => {
             expect_regular(action, path, &stat)?;
-            // A rename asks the folder for permission, not the file.
-            rustix::fs::accessat(&parent, &name, Access::WRITE_OK, AtFlags::empty())
-                .map_err(io_error(action, path))?;
+            if !is_writable(&parent, &name, &stat) {
+                return Err(io_error(action, path)(Errno::ACCESS));
+            }
             Some(stat)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -113,9 +113,47 @@ pub(super) fn write(path: &WorkspacePath, bytes: &[u8]) -> Result<(), Error> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
+pub(super) enum Missing {
     Fail,
     Create,
+}
+
+/// A file by its folder, opened without following links, and its name there.
+pub(super) struct Place {
+    pub(super) folder: OwnedFd,
+    pub(super) name: OsString,
+}
+
+/// Why the folder of a file cannot be reached.
+pub(super) enum Barrier {
+    /// This component, relative to the root, is a symbolic link.
+    Link(String),
+    /// This component is no directory.
+    NotADirectory(String),
+    /// The system refused.
+    Io(io::Error),
+}
+
+impl Barrier {
+    /// Returns the cause as the system would name it.
+    pub(super) fn into_io(self) -> io::Error {
+        match self {
+            Self::Link(_) => Errno::LOOP.into(),
+            Self::NotADirectory(_) => Errno::NOTDIR.into(),
+            Self::Io(error) => error,
+        }
+    }
+
+    fn into_error(self, action: &'static str, path: &WorkspacePath) -> Error {
+        match self {
+            Self::Link(component) => became_a_link(path, &component),
+            Self::NotADirectory(component) => Error::NotADirectory {
+                path: path.to_string(),
+                component,
+            },
+            Self::Io(error) => io_error(action, path)(error),
+        }
+    }
 }
 
 /// Opens the folder of `path`; `None` when `path` is the root itself.
@@ -124,56 +162,121 @@ fn open_parent(
     path: &WorkspacePath,
     missing: Missing,
 ) -> Result<Option<(OwnedFd, OsString)>, Error> {
+    match descend(path, missing) {
+        Ok(place) => Ok(place.map(|place| (place.folder, place.name))),
+        Err(barrier) => Err(barrier.into_error(action, path)),
+    }
+}
+
+/// Opens the root of the workspace.
+pub(super) fn open_root(path: &WorkspacePath) -> io::Result<OwnedFd> {
     let root = path.workspace().root();
+    Ok(rustix::fs::open(root, folder_flags(), Mode::empty())?)
+}
+
+fn folder_flags() -> OFlags {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     #[cfg(target_os = "linux")]
     let flags = flags | OFlags::PATH; // a folder that may be searched but not listed
-    let mut folder =
-        rustix::fs::open(root, flags, Mode::empty()).map_err(io_error(action, path))?;
+    flags
+}
 
+/// Returns the names on the way from the root to `path`.
+pub(super) fn names(path: &WorkspacePath) -> impl Iterator<Item = &OsStr> {
+    let root = path.workspace().root();
     let below = path
         .absolute()
         .strip_prefix(root)
         .unwrap_or(path.absolute());
-    let mut names = below.components().filter_map(|component| match component {
+    below.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
             None
         }
-    });
+    })
+}
+
+/// Opens the folder of `path`; `None` when `path` is the root itself.
+pub(super) fn descend(path: &WorkspacePath, missing: Missing) -> Result<Option<Place>, Barrier> {
+    let mut folder = open_root(path).map_err(Barrier::Io)?;
+    let mut names = names(path);
     let Some(mut name) = names.next() else {
         return Ok(None);
     };
     let mut so_far = String::new();
     for next in names {
         so_far.push_str(&name.to_string_lossy());
-        let opened = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
-            Err(Errno::NOENT) if missing == Missing::Create => make_folder(&folder, name)
-                .and_then(|()| rustix::fs::openat(&folder, name, flags, Mode::empty())),
+        let opened = match open_folder(&folder, name) {
+            Err(Errno::NOENT) if missing == Missing::Create => {
+                make_folder(&folder, name).and_then(|()| open_folder(&folder, name))
+            }
             opened => opened,
         };
-        folder = match opened {
-            Ok(opened) => opened,
-            Err(Errno::LOOP | Errno::NOTDIR) => {
-                return Err(match stat_at(&folder, name) {
-                    Ok(stat) if file_type(&stat) == FileType::Symlink => {
-                        became_a_link(path, &so_far)
-                    }
-                    _ => Error::NotADirectory {
-                        path: path.to_string(),
-                        component: so_far,
-                    },
-                });
-            }
-            Err(error) => return Err(io_error(action, path)(error)),
-        };
+        folder = opened.map_err(|error| barrier(error, &folder, name, &so_far))?;
         so_far.push('/');
         name = next;
     }
-    Ok(Some((folder, name.to_owned())))
+    Ok(Some(Place {
+        folder,
+        name: name.to_owned(),
+    }))
 }
 
-fn make_folder(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+/// The deepest folder on the way to a file that exists.
+pub(super) struct Deepest {
+    pub(super) folder: OwnedFd,
+    /// Its path from the root; empty for the root.
+    pub(super) relative: String,
+    /// The names of the folders that are missing below it, outermost first.
+    pub(super) missing: Vec<OsString>,
+}
+
+/// Finds the deepest folder on the way to `path` that exists.
+pub(super) fn deepest_folder(path: &WorkspacePath) -> io::Result<Deepest> {
+    let mut deepest = Deepest {
+        folder: open_root(path)?,
+        relative: String::new(),
+        missing: Vec::new(),
+    };
+    let mut names: Vec<&OsStr> = names(path).collect();
+    names.pop(); // the file itself
+    for name in names {
+        if deepest.missing.is_empty() {
+            match open_folder(&deepest.folder, name) {
+                Ok(folder) => {
+                    deepest.folder = folder;
+                    if !deepest.relative.is_empty() {
+                        deepest.relative.push('/');
+                    }
+                    deepest.relative.push_str(&name.to_string_lossy());
+                    continue;
+                }
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        deepest.missing.push(name.to_owned());
+    }
+    Ok(deepest)
+}
+
+/// Opens one folder in another, where it is no link.
+pub(super) fn open_folder(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(folder, name, folder_flags(), Mode::empty())
+}
+
+/// Says why the component `name` of `folder` could not be opened as a folder.
+pub(super) fn barrier(error: Errno, folder: &OwnedFd, name: &OsStr, so_far: &str) -> Barrier {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => match stat_at(folder, name) {
+            Ok(stat) if file_type(&stat) == FileType::Symlink => Barrier::Link(so_far.to_owned()),
+            _ => Barrier::NotADirectory(so_far.to_owned()),
+        },
+        error => Barrier::Io(error.into()),
+    }
+}
+
+pub(super) fn make_folder(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o777)) {
         Err(Errno::EXIST) => Ok(()), // someone else was faster
         made => made,
@@ -199,27 +302,62 @@ fn create_beside(folder: &OwnedFd) -> io::Result<(String, File)> {
 fn fill(mut file: File, bytes: &[u8], old: Option<&Stat>) -> io::Result<()> {
     file.write_all(bytes)?;
     if let Some(old) = old {
-        let new = rustix::fs::fstat(&file)?;
-        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
-            // Only root may give files away; for others the owner changes, as
-            // with every editor that saves by renaming.
-            let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-            let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
-        }
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode))?;
+        dress(&file, old)?;
     }
     file.sync_data()
 }
 
-fn stat_at(folder: &OwnedFd, name: impl rustix::path::Arg) -> io::Result<Stat> {
+/// What a new file could not keep of the one it is to replace.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Lost {
+    /// The owner or the group.
+    pub(super) owner: bool,
+    /// The bit that makes a program run as its owner or its group.
+    pub(super) privilege: bool,
+}
+
+/// Gives a new file the mode, and where the system permits the owner and the
+/// group, of `old`.
+///
+/// A program that runs as its owner (or its group) does so only as long as that
+/// owner is kept: new bytes never run as somebody who did not own the old ones.
+pub(super) fn dress(file: &File, old: &Stat) -> io::Result<Lost> {
+    let is_kept = |new: &Stat| (new.st_uid == old.st_uid, new.st_gid == old.st_gid);
+    let mut kept = is_kept(&rustix::fs::fstat(file)?);
+    if kept != (true, true) {
+        // Only root may give files away; for others the owner changes, as with
+        // every editor that saves by renaming. The group may work alone.
+        let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+        if rustix::fs::fchown(file, Some(owner), Some(group)).is_err() {
+            let _ = rustix::fs::fchown(file, None, Some(group));
+        }
+        kept = is_kept(&rustix::fs::fstat(file)?);
+    }
+    let old_mode = Mode::from_raw_mode(old.st_mode);
+    let mut mode = old_mode;
+    if !kept.0 {
+        mode.remove(Mode::SUID);
+    }
+    if !kept.1 {
+        mode.remove(Mode::SGID);
+    }
+    // After the owner: changing that one clears these bits.
+    rustix::fs::fchmod(file, mode)?;
+    Ok(Lost {
+        owner: kept != (true, true),
+        privilege: mode != old_mode,
+    })
+}
+
+pub(super) fn stat_at(folder: &OwnedFd, name: impl rustix::path::Arg) -> io::Result<Stat> {
     Ok(rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-fn file_type(stat: &Stat) -> FileType {
+pub(super) fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-fn size_of(stat: &Stat) -> u64 {
+pub(super) fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
@@ -241,13 +379,28 @@ fn not_a_file(action: &'static str, path: &WorkspacePath, found: FileType) -> Er
     Error::NotAFile {
         action,
         path: path.to_string(),
-        found: match found {
-            FileType::Directory => "a directory",
-            FileType::Fifo => "a named pipe",
-            FileType::Socket => "a socket",
-            FileType::CharacterDevice | FileType::BlockDevice => "a device",
-            FileType::RegularFile | FileType::Symlink | FileType::Unknown => "something else",
-        },
+        found: name_of(found),
+    }
+}
+
+/// Returns whether a file may be replaced as far as the file itself says.
+///
+/// A rename asks the folder for permission, not the file. A file that nobody
+/// may write is meant to stay as it is, even where the superuser could.
+pub(super) fn is_writable(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> bool {
+    let anybody = Mode::WUSR | Mode::WGRP | Mode::WOTH;
+    Mode::from_raw_mode(stat.st_mode).intersects(anybody)
+        && rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::empty()).is_ok()
+}
+
+/// Names what is no regular file, with its article.
+pub(super) fn name_of(found: FileType) -> &'static str {
+    match found {
+        FileType::Directory => "a directory",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::RegularFile | FileType::Symlink | FileType::Unknown => "something else",
     }
 }
 
