@@ -70,7 +70,7 @@ fn others_text(others: usize) -> String {
 }
 
 fn short(pattern: &str) -> String {
-    crate::scan::cut(pattern, 200)
+    crate::excerpt::cut(pattern, 200)
 }
 
 impl fmt::Display for SkipReason {

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod error;
+mod excerpt;
 mod grammar;
 pub mod languages;
 mod matcher;
@@ -10,6 +11,7 @@ mod near;
 mod pattern;
 mod plan;
 mod program;
+mod rules;
 mod scan;
 mod search;
 mod stack;

@@ -40,15 +40,13 @@ pub(crate) fn find(scan: &Scan<'_>) -> Vec<NearMiss> {
         if files >= MAX_FILES || bytes >= MAX_BYTES || (scan.is_stopped)() {
             break;
         }
-        let Some(job) = scan.jobs.get(file.language.id) else {
-            continue;
-        };
         let Ok(text) = read(&file.path, &mut buffer) else {
             continue;
         };
-        if job.plan.admits(text.as_bytes()).is_empty() {
+        let is_worth_it = |job: &&Job| !job.plan.admits(text.as_bytes()).is_empty();
+        let Some(job) = scan.jobs_for(file).map(|(_, job)| job).find(is_worth_it) else {
             continue;
-        }
+        };
         files += 1;
         bytes += text.len();
         for miss in in_text(job, text) {
@@ -125,7 +123,7 @@ fn in_text(job: &Job, text: &str) -> Vec<NearMiss> {
                     .matches('\n')
                     .count()
                     + 1,
-                unmatched: crate::scan::cut(
+                unmatched: crate::excerpt::cut(
                     unmatched.lines().next().unwrap_or_default(),
                     MAX_INSERTED_BYTES,
                 ),

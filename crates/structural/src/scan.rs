@@ -7,11 +7,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::excerpt::{Lines, Position, cut};
 use crate::grammar::Grammar;
 use crate::pattern::Pattern;
 use crate::plan::Plan;
 use crate::search::{FileMatch, FileSearch, SearchError};
-use crate::walk::{self, Candidate, is_header};
+use crate::walk::{self, Candidate};
 
 /// The largest file that is searched, in bytes.
 pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -84,7 +85,7 @@ pub(crate) struct Hit {
 /// The text of a match.
 #[derive(Debug, Clone)]
 pub(crate) struct Texts {
-    /// The line the match starts on, cut.
+    /// The line the match starts on; where it is long, what is around the match.
     pub(crate) line: String,
     /// The text matched, cut.
     pub(crate) text: String,
@@ -95,15 +96,6 @@ pub(crate) struct Texts {
 /// Matches that come with their text; later ones have their place only.
 pub(crate) const MAX_TEXTS: usize = 1_000;
 
-/// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// Line, from 1.
-    pub(crate) line: usize,
-    /// Column in characters, from 1.
-    pub(crate) column: usize,
-}
-
 /// What came of one file.
 #[derive(Debug, Default)]
 pub(crate) struct FileOutcome {
@@ -113,7 +105,7 @@ pub(crate) struct FileOutcome {
     /// Whether every literal of some reading occurs.
     pub(crate) has_literals: bool,
     pub(crate) was_parsed: bool,
-    /// The language it was searched as, where that is not the candidate's.
+    /// The language it was searched as.
     pub(crate) searched_as: Option<&'static str>,
 }
 
@@ -219,27 +211,33 @@ impl Scan<'_> {
                 return outcome;
             }
         };
-        let Some(job) = self.jobs.get(file.language.id) else {
-            return outcome;
-        };
         let limit = self.limit.saturating_add(1);
-        let mut result = self.search_as(job, file.language.id, text, limit, searches, &mut outcome);
-        let other = self
-            .jobs
-            .get("cpp")
-            .filter(|_| file.language.id == "c" && is_header(&file.path));
-        if let (Some(other), Some((_, faults))) = (other, &result)
-            && *faults > 0
-            && let Some(again) = self.search_as(other, "cpp", text, limit, searches, &mut outcome)
-            && again.1 < *faults
-        {
-            outcome.searched_as = Some("cpp");
-            result = Some(again);
+        let mut best: Option<(&'static str, Vec<FileMatch>, usize)> = None;
+        for (id, job) in self.jobs_for(file) {
+            // The first one stands for a file that none is worth parsing for.
+            outcome.searched_as = outcome.searched_as.or(Some(id));
+            if let Some((found, faults)) =
+                self.search_as(job, id, text, limit, searches, &mut outcome)
+                && best.as_ref().is_none_or(|(.., least)| faults < *least)
+            {
+                best = Some((id, found, faults));
+            }
+            let is_clean = best.as_ref().is_some_and(|(.., faults)| *faults == 0);
+            if is_clean || outcome.failed.is_some() {
+                break;
+            }
         }
-        if let Some((found, _)) = result {
+        if let Some((id, found, _)) = best {
+            outcome.searched_as = Some(id);
             outcome.hits = hits(text, found, has_texts);
         }
         outcome
+    }
+
+    /// Returns the jobs a file may be searched with, the likelier first: a
+    /// header may be C or C++.
+    pub(crate) fn jobs_for(&self, file: &Candidate) -> impl Iterator<Item = (&'static str, &Job)> {
+        jobs_for(self.jobs, file)
     }
 
     fn search_as<'s>(
@@ -272,6 +270,17 @@ impl Scan<'_> {
             }
         }
     }
+}
+
+/// Returns the jobs a file may be searched with, the likelier first.
+pub(crate) fn jobs_for<'j>(
+    jobs: &'j BTreeMap<&'static str, Job>,
+    file: &Candidate,
+) -> impl Iterator<Item = (&'static str, &'j Job)> + use<'j> {
+    file.languages()
+        .into_iter()
+        .filter_map(|id| jobs.get_key_value(id))
+        .map(|(id, job)| (*id, job))
 }
 
 /// Reads a file that is fit to be searched.
@@ -311,7 +320,7 @@ pub(crate) fn read<'b>(
     })
 }
 
-/// Longest line shown, in characters.
+/// Longest part of a line shown, in characters.
 const MAX_LINE_CHARS: usize = 200;
 /// Longest text of a match kept, in bytes.
 const MAX_TEXT_BYTES: usize = 2_000;
@@ -319,11 +328,7 @@ const MAX_TEXT_BYTES: usize = 2_000;
 const MAX_CAPTURE_BYTES: usize = 200;
 
 fn hits(text: &str, found: Vec<FileMatch>, has_texts: bool) -> Vec<Hit> {
-    let mut lines = Lines {
-        text,
-        line: 1,
-        line_start: 0,
-    };
+    let mut lines = Lines::new(text);
     let part = |range: &std::ops::Range<usize>, limit| {
         cut(text.get(range.clone()).unwrap_or_default(), limit)
     };
@@ -336,7 +341,7 @@ fn hits(text: &str, found: Vec<FileMatch>, has_texts: bool) -> Vec<Hit> {
             let end = ahead.position(found.bytes.end);
             let texts = (has_texts && number < MAX_TEXTS).then(|| {
                 Box::new(Texts {
-                    line: cut_chars(lines.current(), MAX_LINE_CHARS),
+                    line: lines.around(&found.bytes, MAX_LINE_CHARS),
                     text: part(&found.bytes, MAX_TEXT_BYTES),
                     captures: found
                         .captures
@@ -353,69 +358,4 @@ fn hits(text: &str, found: Vec<FileMatch>, has_texts: bool) -> Vec<Hit> {
             }
         })
         .collect()
-}
-
-/// Counts lines on the way through a text.
-#[derive(Clone, Copy)]
-struct Lines<'t> {
-    text: &'t str,
-    line: usize,
-    line_start: usize,
-}
-
-impl<'t> Lines<'t> {
-    /// Returns the place of a byte, which moves this to its line.
-    fn position(&mut self, at: usize) -> Position {
-        let bytes = self.text.as_bytes();
-        if at < self.line_start {
-            *self = Self {
-                text: self.text,
-                line: 1,
-                line_start: 0,
-            };
-        }
-        let passed = bytes.get(self.line_start..at).unwrap_or_default();
-        if let Some(last) = memchr::memrchr(b'\n', passed) {
-            self.line += memchr::memchr_iter(b'\n', passed).count();
-            self.line_start += last + 1;
-        }
-        let before = self.text.get(self.line_start..at).unwrap_or_default();
-        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-        Position {
-            line: self.line,
-            column: before.chars().count() + 1,
-        }
-    }
-
-    fn current(&self) -> &'t str {
-        let rest = self.text.get(self.line_start..).unwrap_or_default();
-        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-        rest.get(..end)
-            .unwrap_or_default()
-            .trim_end_matches('\r')
-            .trim_start_matches('\u{feff}')
-    }
-}
-
-/// Cuts a text at a limit of bytes, saying how many were left out.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let mut end = limit;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!(
-        "{}… ({} more bytes)",
-        text.get(..end).unwrap_or_default(),
-        text.len() - end
-    )
-}
-
-fn cut_chars(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
 }

@@ -1,21 +1,16 @@
 //! Lists the files to search.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use host::{Workspace, WorkspacePath};
-use ignore::WalkBuilder;
 use rustix::fs::{Mode, OFlags};
 
 use crate::languages::{Language, Languages};
-
-/// Files whose rules hold for a folder.
-const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-
-/// The largest file of rules that is read, in bytes.
-const MAX_RULE_BYTES: u64 = 1024 * 1024;
+use crate::rules::{Rules, Unfit, Verdict};
 
 /// A file to search.
 #[derive(Clone)]
@@ -24,6 +19,18 @@ pub(crate) struct Candidate {
     /// Relative to the workspace, with `/`.
     pub(crate) relative: String,
     pub(crate) language: &'static Language,
+}
+
+impl Candidate {
+    /// Returns the ids of the languages it may be of, the likelier first.
+    pub(crate) fn languages(&self) -> Vec<&'static str> {
+        let id = self.language.id;
+        if id == "c" && is_header(&self.path) {
+            vec![id, "cpp"]
+        } else {
+            vec![id]
+        }
+    }
 }
 
 /// Which files a walk is for.
@@ -41,25 +48,29 @@ pub(crate) struct Listing {
     pub(crate) files: Vec<Candidate>,
     /// Files seen that are of no known or of another language.
     pub(crate) other_files: usize,
-    /// Places that could not be listed, with the reason.
-    pub(crate) unreadable: Vec<(String, String)>,
+    /// Files and folders left out, by the file of rules that did it, relative
+    /// to the workspace.
+    pub(crate) ignored: BTreeMap<String, usize>,
+    /// Places that could not be listed or not be listed by the rules: a sentence each.
+    pub(crate) troubles: Vec<String>,
 }
 
 /// Lists the files below a folder, or the one file named, in a fixed order.
 ///
-/// Files that a `.gitignore` excludes and hidden ones are left out, and links
-/// are not followed; a file that is named is taken in any case.
+/// Files that [`Rules`] leave out are left out, and hidden ones that no rule
+/// keeps; links are not followed. A file that is named is taken in any case.
 pub(crate) fn list(
     workspace: &Workspace,
     path: &WorkspacePath,
     wanted: Wanted<'_>,
-    mut is_stopped: impl FnMut() -> bool,
+    is_stopped: impl Fn() -> bool,
 ) -> Listing {
-    let Wanted { offered, language } = wanted;
     let mut listing = Listing::default();
-    let root = workspace.root();
     if path.absolute().is_file() {
-        match language.or_else(|| recognise(offered, path.absolute())) {
+        match wanted
+            .language
+            .or_else(|| recognise(wanted.offered, path.absolute()))
+        {
             Some(language) => listing.files.push(Candidate {
                 path: path.absolute().to_owned(),
                 relative: path.relative().to_owned(),
@@ -69,102 +80,149 @@ pub(crate) fn list(
         }
         return listing;
     }
-    if let Some(rules) = unfit_rules(path.absolute()) {
-        listing
-            .unreadable
-            .push((path.relative().to_owned(), format!(": {rules}")));
-        return listing;
+    let (rules, unfit) = Rules::above(path.absolute(), workspace.root());
+    let mut walk = Walk {
+        root: workspace.root(),
+        wanted,
+        listing,
+        waiting: Vec::new(),
+    };
+    for unfit in unfit {
+        let said = walk.said(&unfit);
+        let trouble = format!("{said}, so that its rules are not obeyed");
+        walk.listing.troubles.push(trouble);
     }
-    let has_unfit_parent = path
-        .absolute()
-        .ancestors()
-        .skip(1)
-        .any(|parent| unfit_rules(parent).is_some());
-    let unfit: Arc<Mutex<Vec<(PathBuf, String)>>> = Arc::default();
-    let found = Arc::clone(&unfit);
-    let mut builder = WalkBuilder::new(path.absolute());
-    builder
-        .follow_links(false)
-        .require_git(false)
-        .git_exclude(false)
-        .parents(!has_unfit_parent)
-        .sort_by_file_name(std::ffi::OsStr::cmp)
-        // Asked before the rules of a folder are read.
-        .filter_entry(move |entry| {
-            let is_folder = entry.file_type().is_some_and(|t| t.is_dir());
-            if is_folder && let Some(rules) = unfit_rules(entry.path()) {
-                found
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push((entry.path().to_owned(), rules));
-                return false;
-            }
-            entry.depth() == 0 || entry.file_name() != ".git"
-        });
-    for entry in builder.build() {
+    walk.enter(path.absolute(), &rules);
+    while let Some(next) = walk.waiting.pop() {
         if is_stopped() {
             break;
         }
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                listing.unreadable.push((String::new(), error.to_string()));
-                continue;
+        walk.visit(next);
+    }
+    walk.listing
+}
+
+/// A walk on its way.
+struct Walk<'a> {
+    root: &'a Path,
+    wanted: Wanted<'a>,
+    listing: Listing,
+    /// What is still to be looked at, the next one last.
+    waiting: Vec<Waiting>,
+}
+
+/// A file or folder to look at.
+struct Waiting {
+    path: PathBuf,
+    kind: FileType,
+    /// Those of the folder it is in.
+    rules: Rules,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, next: Waiting) {
+        let Waiting { path, kind, rules } = next;
+        if !kind.is_dir() && !kind.is_file() {
+            return;
+        }
+        match rules.verdict(&path, kind.is_dir()) {
+            Verdict::LeftOut(file) => {
+                let file = relative(self.root, file);
+                *self.listing.ignored.entry(file).or_default() += 1;
+            }
+            Verdict::None if is_hidden(&path) => {}
+            Verdict::None | Verdict::Kept if kind.is_dir() => self.enter(&path, &rules),
+            Verdict::None | Verdict::Kept => self.take(path),
+        }
+    }
+
+    /// Lists a folder whose parent has the rules `above`.
+    fn enter(&mut self, folder: &Path, above: &Rules) {
+        let rules = match above.enter(folder) {
+            Ok(rules) => rules,
+            Err(unfit) => {
+                let (said, place) = (self.said(&unfit), relative(self.root, folder));
+                let trouble = format!("`{place}` was not searched: {said}");
+                self.listing.troubles.push(trouble);
+                return;
             }
         };
-        if !entry.file_type().is_some_and(|t| t.is_file()) {
-            continue;
+        let mut entries: Vec<(OsString, FileType)> = Vec::new();
+        let mut failed = None;
+        match std::fs::read_dir(folder) {
+            Ok(read) => {
+                for entry in read {
+                    match entry.and_then(|e| Ok((e.file_name(), e.file_type()?))) {
+                        Ok((name, _)) if name == ".git" => {}
+                        Ok(entry) => entries.push(entry),
+                        Err(error) => failed = Some(error),
+                    }
+                }
+            }
+            Err(error) => failed = Some(error),
         }
+        if let Some(error) = failed {
+            let place = relative(self.root, folder);
+            let trouble = format!("`{place}` could not be listed: {error}");
+            self.listing.troubles.push(trouble);
+        }
+        entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        self.waiting
+            .extend(entries.into_iter().map(|(name, kind)| Waiting {
+                path: folder.join(name),
+                kind,
+                rules: rules.clone(),
+            }));
+    }
+
+    /// Takes a file that the rules let through, if its language is wanted.
+    fn take(&mut self, path: PathBuf) {
+        let Wanted { offered, language } = self.wanted;
         let known = match language {
-            Some(language) if belongs(offered, entry.path(), language) => Some(language),
-            Some(_) => None,
-            None => recognise(offered, entry.path()),
+            Some(language) => Some(language).filter(|l| belongs(offered, &path, l)),
+            None => recognise(offered, &path),
         };
-        let Some(known) = known else {
-            listing.other_files += 1;
-            continue;
-        };
-        let relative = relative(root, entry.path());
-        listing.files.push(Candidate {
-            path: entry.into_path(),
-            relative,
-            language: known,
-        });
-    }
-    for (folder, rules) in unfit
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .drain(..)
-    {
-        listing
-            .unreadable
-            .push((relative(root, &folder), format!(": {rules}")));
-    }
-    listing
-}
-
-fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root)
-        .unwrap_or(path)
-        .to_string_lossy()
-        .replace(std::path::MAIN_SEPARATOR, "/")
-}
-
-/// Says why the rules of a folder must not be read: opening a pipe waits for
-/// ever, and a device has no end.
-fn unfit_rules(folder: &Path) -> Option<String> {
-    RULE_FILES.into_iter().find_map(|name| {
-        let metadata = std::fs::metadata(folder.join(name)).ok()?;
-        if metadata.is_dir() {
-            None
-        } else if !metadata.is_file() {
-            Some(format!("its `{name}` is no regular file"))
-        } else if metadata.len() > MAX_RULE_BYTES {
-            Some(format!("its `{name}` is over {MAX_RULE_BYTES} bytes"))
-        } else {
-            None
+        match known {
+            Some(language) => self.listing.files.push(Candidate {
+                relative: relative(self.root, &path),
+                path,
+                language,
+            }),
+            None => self.listing.other_files += 1,
         }
-    })
+    }
+
+    fn said(&self, unfit: &Unfit) -> String {
+        format!("`{}` {}", relative(self.root, &unfit.path), unfit.why)
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Returns a path as it is shown: from the workspace, with `/`; one above it
+/// begins with `..`.
+fn relative(root: &Path, path: &Path) -> String {
+    let shown = match path.strip_prefix(root) {
+        Ok(below) if below.as_os_str().is_empty() => ".".into(),
+        Ok(below) => below.to_string_lossy(),
+        Err(_) => {
+            let up = root
+                .ancestors()
+                .position(|above| path.starts_with(above))
+                .unwrap_or_default();
+            let above = root.ancestors().nth(up).unwrap_or(root);
+            let below = path.strip_prefix(above).unwrap_or(path);
+            Path::new(&"../".repeat(up))
+                .join(below)
+                .to_string_lossy()
+                .into_owned()
+                .into()
+        }
+    };
+    shown.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 /// Opens a regular file.
@@ -182,7 +240,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Whether a file is searched when `language` is asked for.
-fn belongs(offered: &Languages, path: &Path, language: &'static Language) -> bool {
+fn belongs(offered: &Languages, path: &Path, language: &Language) -> bool {
     match recognise(offered, path) {
         Some(known) if known.id == language.id => true,
         // A header may be of either.
@@ -192,7 +250,7 @@ fn belongs(offered: &Languages, path: &Path, language: &'static Language) -> boo
 }
 
 /// Whether the file may be C or C++.
-pub(crate) fn is_header(path: &Path) -> bool {
+fn is_header(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "h")
 }
 
@@ -255,11 +313,8 @@ mod tests {
         let names: Vec<_> = listing.files.iter().map(|f| f.relative.as_str()).collect();
         assert_eq!(names, ["a.rs"]);
         assert_eq!(
-            listing.unreadable,
-            [(
-                "sub".to_owned(),
-                ": its `.gitignore` is no regular file".to_owned()
-            )]
+            listing.troubles,
+            ["`sub` was not searched: `sub/.gitignore` is no regular file"]
         );
     }
 

@@ -1,8 +1,9 @@
 //! The tool `ast_grep`.
 
+mod nothing;
 mod render;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,8 @@ use crate::grammar::GrammarSource;
 use crate::languages::{Language, Rung};
 use crate::near::{self, NearMiss};
 use crate::pattern::{Pattern, PatternError};
-use crate::scan::{Hit, Job, Scan, Scanned, SkipReason, Texts};
-use crate::walk::{self, Listing};
+use crate::scan::{self, Hit, Job, Scan, Scanned, SkipReason, Texts};
+use crate::walk::{self, Candidate, Listing};
 
 /// Matches returned where the call does not say.
 pub const DEFAULT_MAX_RESULTS: u64 = 50;
@@ -288,100 +289,42 @@ struct Report<'a> {
     near_misses: Vec<NearMiss>,
 }
 
+/// What became of the pattern in each language.
+#[derive(Default)]
+struct Compiled {
+    jobs: BTreeMap<&'static str, Job>,
+    refused: BTreeMap<&'static str, PatternError>,
+}
+
 impl Hunt {
     fn run(&self) -> Result<ToolOutput, ToolError> {
         let request = &self.request;
+        let mut compiled = Compiled::default();
         // A pattern for one language is checked before anything is listed.
-        let mut jobs = BTreeMap::new();
-        let mut refused = BTreeMap::new();
         if let Some(language) = request.language {
-            self.compile(language, &mut jobs, &mut refused);
-            if let Some(error) = refused.remove(language.id) {
-                return Err(Error::Pattern {
-                    pattern: request.pattern.clone(),
-                    language: language.id,
-                    error,
-                }
-                .into());
+            self.compile(language.id, &mut compiled);
+            if let Some(error) = compiled.refused.remove(language.id) {
+                return Err(self.refused(language.id, error));
             }
         }
-        let is_stopped = || self.stop.is_cancelled();
-        let offered = self.grammars.languages();
-        let walk = walk::Wanted {
-            offered: &offered,
+        let wanted = walk::Wanted {
+            offered: &self.grammars.languages(),
             language: request.language,
         };
-        let mut listing = walk::list(&self.workspace, &request.path, walk, is_stopped);
-        let is_one_file = request.path.absolute().is_file();
-        if is_one_file && listing.files.is_empty() {
+        let mut listing = walk::list(&self.workspace, &request.path, wanted, || {
+            self.stop.is_cancelled()
+        });
+        if request.path.absolute().is_file() && listing.files.is_empty() {
             return Err(Error::NoLanguage(request.path.relative().to_owned()).into());
         }
-        for file in &listing.files {
-            if !jobs.contains_key(file.language.id) && !refused.contains_key(file.language.id) {
-                self.compile(file.language, &mut jobs, &mut refused);
-            }
+        if request.language.is_none() {
+            self.compile_for(&listing, &mut compiled)?;
         }
-        if jobs.is_empty()
-            && let Some(error) = most_frequent(&listing, &mut refused)
-        {
-            return Err(Error::Pattern {
-                pattern: request.pattern.clone(),
-                language: error.0,
-                error: error.1,
-            }
-            .into());
-        }
-        let has_headers = listing.files.iter().any(|f| walk::is_header(&f.path));
-        if request.language.is_none()
-            && has_headers
-            && !jobs.contains_key("cpp")
-            && let Some(cpp) = offered.by_id("cpp")
-        {
-            self.compile(cpp, &mut jobs, &mut BTreeMap::new());
-        }
-        listing.files.retain(|f| jobs.contains_key(f.language.id));
-        let total = listing.files.len() as u64;
-        let started = Instant::now();
-        let last = std::sync::Mutex::new(started);
-        let progress = |done: usize, matches: usize| {
-            let Ok(mut last) = last.try_lock() else {
-                return;
-            };
-            if last.elapsed() >= PROGRESS_EVERY {
-                *last = Instant::now();
-                let plural = if matches == 1 { "match" } else { "matches" };
-                self.context.progress(
-                    Progress::new(format!("{matches} {plural}"))
-                        .done(done as u64)
-                        .total(total),
-                );
-            }
-        };
-        let scan = Scan {
-            files: &listing.files,
-            jobs: &jobs,
-            limit: request.max_results,
-            threads: self.threads,
-            use_prefilter: self.use_prefilter,
-            is_stopped: &is_stopped,
-            progress: &progress,
-        };
-        let scanned = scan.run();
-        if self.stop.is_cancelled() {
-            return Err(ToolError::cancelled("the search was stopped"));
-        }
-        if is_one_file
-            && let Some((reason, detail)) = scanned.outcomes.first().and_then(|o| o.skipped.clone())
-        {
-            return Err(Error::CannotSearch {
-                path: request.path.relative().to_owned(),
-                reason,
-                detail,
-            }
-            .into());
-        }
-        let found = scanned.outcomes.iter().any(|o| !o.hits.is_empty());
-        let near_misses = if found { Vec::new() } else { near::find(&scan) };
+        let Compiled { jobs, refused } = compiled;
+        listing
+            .files
+            .retain(|file| scan::jobs_for(&jobs, file).next().is_some());
+        let (scanned, near_misses) = self.scan(&listing, &jobs)?;
         let report = Report {
             request,
             listing: &listing,
@@ -397,26 +340,105 @@ impl Hunt {
         }
     }
 
-    fn compile(
-        &self,
-        language: &'static Language,
-        jobs: &mut BTreeMap<&'static str, Job>,
-        refused: &mut BTreeMap<&'static str, PatternError>,
-    ) {
-        let compiled = match self.grammars.grammar(language.id) {
+    /// Compiles the pattern for the languages of all files, and keeps the
+    /// refusals of those that leave a file unsearched.
+    fn compile_for(&self, listing: &Listing, compiled: &mut Compiled) -> Result<(), ToolError> {
+        for id in listing.files.iter().flat_map(Candidate::languages) {
+            if !compiled.jobs.contains_key(id) && !compiled.refused.contains_key(id) {
+                self.compile(id, compiled);
+            }
+        }
+        let Compiled { jobs, refused } = compiled;
+        if jobs.is_empty()
+            && let Some((id, error)) = most_frequent(listing, refused)
+        {
+            return Err(self.refused(id, error));
+        }
+        let is_unsearched = |file: &&Candidate| scan::jobs_for(jobs, file).next().is_none();
+        let unsearched: BTreeSet<&str> = listing
+            .files
+            .iter()
+            .filter(is_unsearched)
+            .map(|file| file.language.id)
+            .collect();
+        refused.retain(|id, _| unsearched.contains(id));
+        Ok(())
+    }
+
+    fn compile(&self, id: &'static str, compiled: &mut Compiled) {
+        let result = match self.grammars.grammar(id) {
             Ok(grammar) => {
                 Pattern::compile(&self.request.pattern, &grammar).map(|pattern| (grammar, pattern))
             }
             Err(error) => Err(PatternError::NoGrammar(error)),
         };
-        match compiled {
+        match result {
             Ok((grammar, pattern)) => {
-                jobs.insert(language.id, Job::new(grammar, pattern));
+                compiled.jobs.insert(id, Job::new(grammar, pattern));
             }
             Err(error) => {
-                refused.insert(language.id, error);
+                compiled.refused.insert(id, error);
             }
         }
+    }
+
+    fn refused(&self, language: &'static str, error: PatternError) -> ToolError {
+        Error::Pattern {
+            pattern: self.request.pattern.clone(),
+            language,
+            error,
+        }
+        .into()
+    }
+
+    /// Searches the files, and where that finds nothing, for what comes close.
+    fn scan(
+        &self,
+        listing: &Listing,
+        jobs: &BTreeMap<&'static str, Job>,
+    ) -> Result<(Scanned, Vec<NearMiss>), ToolError> {
+        let last = std::sync::Mutex::new(Instant::now());
+        let progress = |done: usize, matches: usize| {
+            let Ok(mut last) = last.try_lock() else {
+                return;
+            };
+            if last.elapsed() >= PROGRESS_EVERY {
+                *last = Instant::now();
+                let plural = if matches == 1 { "match" } else { "matches" };
+                self.context.progress(
+                    Progress::new(format!("{matches} {plural}"))
+                        .done(done as u64)
+                        .total(listing.files.len() as u64),
+                );
+            }
+        };
+        let is_stopped = || self.stop.is_cancelled();
+        let scan = Scan {
+            files: &listing.files,
+            jobs,
+            limit: self.request.max_results,
+            threads: self.threads,
+            use_prefilter: self.use_prefilter,
+            is_stopped: &is_stopped,
+            progress: &progress,
+        };
+        let scanned = scan.run();
+        let found = scanned.outcomes.iter().any(|o| !o.hits.is_empty());
+        let near_misses = if found { Vec::new() } else { near::find(&scan) };
+        if self.stop.is_cancelled() {
+            return Err(ToolError::cancelled("the search was stopped"));
+        }
+        if self.request.path.absolute().is_file()
+            && let Some((reason, detail)) = scanned.outcomes.first().and_then(|o| o.skipped.clone())
+        {
+            return Err(Error::CannotSearch {
+                path: self.request.path.relative().to_owned(),
+                reason,
+                detail,
+            }
+            .into());
+        }
+        Ok((scanned, near_misses))
     }
 }
 
@@ -438,18 +460,22 @@ fn most_frequent(
 
 impl Report<'_> {
     fn failed(&self) -> Option<Error> {
-        let mut failed = self
-            .scanned
-            .outcomes
-            .iter()
-            .zip(&self.listing.files)
-            .filter(|(o, _)| o.failed.is_some())
-            .map(|(_, f)| f.relative.clone());
-        let first = failed.next()?;
+        let mut failed = self.unfinished();
+        let first = failed.next()?.to_owned();
         Some(Error::OverBudget {
             first,
             others: failed.count(),
         })
+    }
+
+    /// Returns the files that were not searched to their end.
+    fn unfinished(&self) -> impl Iterator<Item = &str> {
+        self.scanned
+            .outcomes
+            .iter()
+            .zip(&self.listing.files)
+            .filter(|(o, _)| o.failed.is_some())
+            .map(|(_, f)| f.relative.as_str())
     }
 
     fn hits(&self) -> impl Iterator<Item = (usize, &Hit)> {
@@ -462,11 +488,21 @@ impl Report<'_> {
 
     /// Returns the job a file was searched with.
     fn job(&self, file: usize) -> Option<(&'static str, &Job)> {
-        let outcome = self.scanned.outcomes.get(file)?;
-        let id = outcome
-            .searched_as
-            .or_else(|| self.listing.files.get(file).map(|f| f.language.id))?;
+        let id = self.scanned.outcomes.get(file)?.searched_as?;
         self.jobs.get(id).map(|job| (id, job))
+    }
+
+    /// Returns the number of files searched, by language.
+    fn searched(&self) -> BTreeMap<&'static str, usize> {
+        let mut searched = BTreeMap::new();
+        for (file, outcome) in self.scanned.outcomes.iter().enumerate() {
+            if outcome.skipped.is_none()
+                && let Some((id, _)) = self.job(file)
+            {
+                *searched.entry(id).or_default() += 1;
+            }
+        }
+        searched
     }
 
     fn output(&self) -> ToolOutput {
@@ -482,21 +518,17 @@ impl Report<'_> {
     }
 
     fn details(&self, shown: usize, total: usize, total_is_exact: bool) -> serde_json::Value {
-        let mut searched: BTreeMap<String, usize> = BTreeMap::new();
-        for (file, outcome) in self.scanned.outcomes.iter().enumerate() {
-            if outcome.skipped.is_none()
-                && let Some((id, _)) = self.job(file)
-            {
-                *searched.entry(id.to_owned()).or_default() += 1;
-            }
-        }
         let details = AstGrepDetails {
             version: 1,
             matches: Vec::new(),
             shown,
             total,
             total_is_exact,
-            searched,
+            searched: self
+                .searched()
+                .into_iter()
+                .map(|(id, files)| (id.to_owned(), files))
+                .collect(),
             skipped: self.skipped(),
             readings: self
                 .jobs

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use super::{Report, nothing};
+use crate::excerpt::visible;
 use crate::pattern::PatternError;
 use crate::scan::{Hit, Job, MAX_TEXTS, SkipReason};
 
@@ -14,23 +15,25 @@ const MAX_NAMED: usize = 5;
 /// Returns the text of a result.
 pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bool) -> String {
     let mut out = String::new();
+    unfinished(report, &mut out);
     if total == 0 {
-        nothing(report, &mut out);
+        nothing::text(report, &mut out);
     } else {
         header(report, shown, total, is_exact, &mut out);
         let mut last_file = usize::MAX;
         for (file, hit) in report.hits().take(shown.min(MAX_TEXTS)) {
-            let Some((_, job)) = report.job(file) else {
+            let Some((id, job)) = report.job(file) else {
                 continue;
             };
             if file != last_file {
                 last_file = file;
-                let path = report
-                    .listing
-                    .files
-                    .get(file)
-                    .map_or("", |f| f.relative.as_str());
-                let _ = writeln!(out, "\n{path}");
+                if let Some(file) = report.listing.files.get(file) {
+                    let _ = write!(out, "\n{}", visible(&file.relative));
+                    if file.language.id != id {
+                        let _ = write!(out, " (read as {id})");
+                    }
+                    out.push('\n');
+                }
             }
             line(hit, job, &mut out);
         }
@@ -41,7 +44,7 @@ pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bo
                 shown - MAX_TEXTS
             );
         }
-        if shown < total || !is_exact {
+        if shown < total || !report.scanned.is_complete {
             let _ = writeln!(
                 out,
                 "\nmore matches exist: narrow `path`, make the pattern more specific, or raise `max_results`"
@@ -51,6 +54,23 @@ pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bo
     notes(report, &mut out);
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Says first what the result lacks.
+fn unfinished(report: &Report<'_>, out: &mut String) {
+    let files: Vec<String> = report.unfinished().map(str::to_owned).collect();
+    if files.is_empty() {
+        return;
+    }
+    let named = quoted(files.get(..MAX_NAMED.min(files.len())).unwrap_or_default());
+    let others = match files.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more files"),
+    };
+    let _ = writeln!(
+        out,
+        "incomplete: {named}{others} was not searched to its end, so that matches may be missing"
+    );
 }
 
 fn header(report: &Report<'_>, shown: usize, total: usize, is_exact: bool, out: &mut String) {
@@ -98,7 +118,7 @@ fn kinds(report: &Report<'_>, shown: usize) -> String {
 
 fn line(hit: &Hit, job: &Job, out: &mut String) {
     let Some(texts) = &hit.texts else { return };
-    let _ = write!(out, "{}: {}", hit.start.line, texts.line.trim());
+    let _ = write!(out, "{}: {}", hit.start.line, visible(&texts.line));
     let more = hit.end.line - hit.start.line;
     if more > 0 {
         let _ = write!(
@@ -114,6 +134,7 @@ fn line(hit: &Hit, job: &Job, out: &mut String) {
     for (variable, text) in job.pattern.variables().iter().zip(&texts.captures) {
         let Some(text) = text else { continue };
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = visible(&flat);
         if !captures.is_empty() {
             captures.push_str("  ");
         }
@@ -135,155 +156,18 @@ fn line(hit: &Hit, job: &Job, out: &mut String) {
     out.push('\n');
 }
 
-/// Says what was looked at, and what is close.
-fn nothing(report: &Report<'_>, out: &mut String) {
-    let files = report
-        .scanned
-        .outcomes
-        .iter()
-        .filter(|o| o.skipped.is_none())
-        .count();
-    let place = report.request.path.relative();
-    let place = if report.request.path.is_root() {
-        "the workspace".to_owned()
-    } else {
-        format!("`{place}`")
-    };
-    if report.listing.files.is_empty() {
-        let language = report
-            .request
-            .language
-            .map_or("a known language".to_owned(), |l| {
-                format!("language {}", l.id)
-            });
-        let _ = writeln!(
-            out,
-            "no matches: no file of {language} under {place} ({} other files; ignored and hidden files are not listed)",
-            report.listing.other_files
-        );
-        return;
-    }
-    let languages: Vec<&str> = {
-        let mut ids: Vec<&str> = report.listing.files.iter().map(|f| f.language.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
-    };
-    let noun = if files == 1 { "file" } else { "files" };
-    let _ = writeln!(
-        out,
-        "no matches in {files} {} {noun} under {place}",
-        languages.join(", ")
-    );
-    let mut readings: Vec<String> = report
-        .jobs
-        .values()
-        .flat_map(|job| {
-            job.pattern
-                .readings()
-                .map(|(rung, kind)| format!("{rung} ({kind})"))
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    readings.dedup();
-    readings.truncate(8);
-    let _ = writeln!(out, "the pattern was read as: {}", readings.join(", "));
-    literals(report, out);
-    for miss in &report.near_misses {
-        let _ = write!(
-            out,
-            "near miss: {}:{} would match but for `{}` ({})",
-            miss.path, miss.line, miss.unmatched, miss.unmatched_kind
-        );
-        let _ = match &miss.pattern {
-            Some(pattern) if pattern.contains('\n') => {
-                writeln!(out, "; to find it:\n{pattern}")
-            }
-            Some(pattern) => writeln!(out, "; to find it: `{pattern}`"),
-            None => writeln!(out, "; mention it in the pattern to find it"),
-        };
-    }
-    for job in report.jobs.values().take(1) {
-        if !job.pattern.plain_dollars().is_empty() {
-            let _ = writeln!(
-                out,
-                "taken as plain text, not as metavariables: {} (metavariables are upper case and not inside strings)",
-                quoted(job.pattern.plain_dollars())
-            );
-        }
-        if let Some(hint) = clash(job) {
-            let _ = writeln!(out, "{hint}");
-        }
-        if let Some(hint) = injection(job.grammar.language().id) {
-            let _ = writeln!(out, "{hint}");
-        }
-    }
-}
-
-/// Says whether the words of the pattern occur at all.
-fn literals(report: &Report<'_>, out: &mut String) {
-    let has_literals = report
-        .jobs
-        .values()
-        .any(|j| j.plan.words().next().is_some());
-    if !has_literals {
-        return;
-    }
-    let with_all = report
-        .scanned
-        .outcomes
-        .iter()
-        .filter(|o| o.has_literals)
-        .count();
-    let mut words: Vec<String> = Vec::new();
-    for job in report.jobs.values() {
-        for word in job.plan.words() {
-            let word = String::from_utf8_lossy(word).into_owned();
-            if !words.contains(&word) && words.len() < 4 {
-                words.push(word);
-            }
-        }
-    }
-    let words = quoted(&words);
-    let noun = if with_all == 1 {
-        "file has"
-    } else {
-        "files have"
-    };
-    let _ = if with_all == 0 {
-        writeln!(out, "no file has all of {words}")
-    } else {
-        writeln!(out, "{with_all} {noun} {words}, but not in this shape")
-    };
-}
-
-fn quoted(words: &[String]) -> String {
+/// Returns the words as code, with `, ` between them.
+pub(super) fn quoted(words: &[String]) -> String {
     words
         .iter()
-        .map(|w| format!("`{w}`"))
+        .map(|w| visible_quoted(w))
         .collect::<Vec<_>>()
         .join(", ")
 }
 
-/// A hint where `$NAME` is also a variable of the language.
-fn clash(job: &Job) -> Option<String> {
-    let id = job.grammar.language().id;
-    let name = job.pattern.variables().first()?.name.clone();
-    matches!(
-        id,
-        "bash" | "php" | "powershell" | "make" | "r" | "dockerfile"
-    )
-    .then(|| {
-        format!("`${name}` is a metavariable here; for the variable of that name write `\\${name}`")
-    })
-}
-
-fn injection(id: &str) -> Option<&'static str> {
-    match id {
-        "html" | "svelte" => Some("scripts and styles inside the markup are not searched"),
-        "markdown" => Some("code inside fences is not searched"),
-        _ => None,
-    }
+/// Returns a text as code.
+pub(super) fn visible_quoted(text: &str) -> String {
+    format!("`{}`", visible(text))
 }
 
 /// Says what was left out.
@@ -312,9 +196,6 @@ fn notes(report: &Report<'_>, out: &mut String) {
             paths.len()
         );
     }
-    if let Some(error) = report.failed() {
-        let _ = writeln!(out, "{error}");
-    }
     let unparsable: Vec<&str> = report
         .refused
         .iter()
@@ -341,7 +222,7 @@ fn notes(report: &Report<'_>, out: &mut String) {
             let _ = writeln!(out, "{id} files were not searched: {error}");
         }
     }
-    for (place, error) in report.listing.unreadable.iter().take(MAX_NAMED) {
-        let _ = writeln!(out, "could not list: {place}{error}");
+    for trouble in report.listing.troubles.iter().take(MAX_NAMED) {
+        let _ = writeln!(out, "{}", visible(trouble));
     }
 }

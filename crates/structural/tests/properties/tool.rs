@@ -1,7 +1,7 @@
 //! Calls the tool in a folder of its own.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::Workspace;
@@ -12,7 +12,9 @@ use tiers::{CallContext, Content, Mode, Run, ToolError, ToolOutput, Trust, Typed
 
 /// A folder with files, and the tool over it.
 pub(crate) struct Folder {
-    pub(crate) folder: TempDir,
+    root: PathBuf,
+    /// Removed with this value.
+    temporary: Option<TempDir>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -37,8 +39,17 @@ impl Said {
 
 impl Folder {
     pub(crate) fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut folder = Self::over(temporary.path().to_owned());
+        folder.temporary = Some(temporary);
+        folder
+    }
+
+    /// Stands for a folder that is there already.
+    pub(crate) fn over(root: PathBuf) -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            root,
+            temporary: None,
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .build()
@@ -48,14 +59,14 @@ impl Folder {
 
     /// Writes a file, with the folders above it.
     pub(crate) fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        let path = self.folder.path().join(path);
+        let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
         self
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.root
     }
 
     pub(crate) fn run(&self) -> Arc<Run> {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use tiers::{CallContext, ErrorKind};
 
-use crate::tool::{Folder, message};
+use crate::tool::{Folder, message, said};
 
 #[track_caller]
 fn skipped(folder: &Folder, path: &str, reason: &str) {
@@ -101,6 +101,77 @@ fn ignored_and_hidden_files_are_left_out() {
         folder.search("f($X)").places(),
         ["a.py:1", "node_modules/a.py:1", "sub/ignored.py:1"]
     );
+}
+
+#[test]
+fn rules_above_the_workspace_count_only_in_its_repository() {
+    let outer = Folder::new()
+        .file(".gitignore", "*.py\n")
+        .file("repo/.gitignore", "gen.py\n")
+        .file("repo/ws/gen.py", "f(1)\n")
+        .file("repo/ws/a.py", "f(1)\n");
+    let search = |folder: &str| {
+        let folder = Folder::over(outer.path().join(folder));
+        let said = folder.search("f($X)");
+        (said.places(), said.text)
+    };
+    assert_eq!(search("repo/ws").0, ["a.py:1", "gen.py:1"]);
+    std::fs::create_dir(outer.path().join("repo/.git")).unwrap();
+    assert_eq!(search("repo/ws").0, ["a.py:1"]);
+    std::fs::remove_file(outer.path().join("repo/ws/a.py")).unwrap();
+    let (places, text) = search("repo/ws");
+    assert_eq!(places, [""; 0]);
+    assert!(
+        text.contains("the rules in `../.gitignore` (1, above the workspace)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_hidden_file_that_a_rule_keeps_is_searched() {
+    let folder = Folder::new()
+        .file(".ignore", "!.config/\n!.git/\n")
+        .file(".config/a.py", "f(1)\n")
+        .file(".other/a.py", "f(1)\n")
+        .file(".git/a.py", "f(1)\n");
+    assert_eq!(folder.search("f($X)").places(), [".config/a.py:1"]);
+}
+
+#[test]
+fn a_match_on_a_long_line_is_shown_where_it_is() {
+    let line = "a(1);".repeat(40_000);
+    let folder = Folder::new().file("a.js", format!("{line}f(needle);{line}f(last)"));
+    let said = folder.search("f($X)");
+    for shown in ["…", "a(1);f(needle);a(1)", "a(1);f(last)"] {
+        assert!(
+            said.text.contains(shown),
+            "{shown} is not in:\n{}",
+            said.text
+        );
+    }
+    assert!(said.text.len() < 1_000, "{}", said.text);
+}
+
+#[test]
+fn a_file_that_is_not_searched_to_its_end_is_named_first() {
+    let list: Vec<String> = (0..3_000).map(|n| format!("a{n}")).collect();
+    let folder = Folder::new()
+        .file("hard.js", format!("f({});\n", list.join(", ")))
+        .file("easy.js", "f(b);\n");
+    let pattern = "f($$$A, $X, $$$B, $Y, $$$C, $X, $$$D, $Y, $$$E)";
+    let error = folder
+        .try_search(&json!({ "pattern": pattern }))
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Failed);
+    let partial = said(error.partial.as_ref().unwrap());
+    assert!(
+        partial
+            .text
+            .starts_with("incomplete: `hard.js` was not searched to its end"),
+        "{}",
+        partial.text
+    );
+    assert_eq!(partial.details["total_is_exact"], false);
 }
 
 #[test]
