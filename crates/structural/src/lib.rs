@@ -11,6 +11,7 @@ mod near;
 mod pattern;
 mod plan;
 mod program;
+mod rewrite;
 mod rules;
 mod scan;
 mod search;
@@ -23,6 +24,9 @@ pub use error::Error;
 pub use grammar::{CompiledGrammars, Grammar, GrammarError, GrammarSource};
 pub use near::NearMiss;
 pub use pattern::{Attempt, MAX_PATTERN_BYTES, MAX_VARIABLES, Pattern, PatternError, Variable};
+pub use rewrite::{
+    MAX_TEMPLATE_BYTES, Replacement, RewriteError, Rewritten, Template, TemplateError, rewrite_text,
+};
 pub use scan::{MAX_FILE_BYTES, SkipReason};
 pub use search::{FileMatch, SearchError, search_text};
 pub use tool::{

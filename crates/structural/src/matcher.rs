@@ -47,6 +47,17 @@ pub(crate) struct Found {
     pub(crate) left_out: Option<LeftOut>,
 }
 
+/// What one step of a program consumed: sibling nodes `from..to` by index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Traced {
+    /// The step.
+    pub(crate) step: u32,
+    /// Index of the first node.
+    pub(crate) from: u32,
+    /// One past the last; equal to `from` for a run of nothing.
+    pub(crate) to: u32,
+}
+
 /// Children that a pattern does not mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LeftOut {
@@ -83,6 +94,7 @@ struct State {
 struct Choice {
     state: State,
     undo: u32,
+    traced: u32,
     what: Try,
 }
 
@@ -109,6 +121,8 @@ pub(crate) struct Matcher<'a> {
     dead: HashSet<(u32, u32, u32)>,
     steps: u64,
     is_near: bool,
+    is_tracing: bool,
+    trace: Vec<Traced>,
 }
 
 impl<'a> Matcher<'a> {
@@ -130,12 +144,34 @@ impl<'a> Matcher<'a> {
             dead: HashSet::new(),
             steps: 0,
             is_near: false,
+            is_tracing: false,
+            trace: Vec::new(),
         }
     }
 
     /// Allows one child of a node to be left out.
     pub(crate) fn allow_near_misses(&mut self) {
         self.is_near = true;
+    }
+
+    /// Notes from here on what each step consumes.
+    pub(crate) fn trace(&mut self) {
+        self.is_tracing = true;
+    }
+
+    /// Returns what the steps of the last match consumed, in order.
+    pub(crate) fn traced(&self) -> &[Traced] {
+        &self.trace
+    }
+
+    fn note(&mut self, state: &State, from: u32, to: u32) {
+        if self.is_tracing {
+            self.trace.push(Traced {
+                step: state.step,
+                from,
+                to,
+            });
+        }
     }
 
     /// Tries a program at a node.
@@ -148,6 +184,7 @@ impl<'a> Matcher<'a> {
         self.undo.clear();
         self.choices.clear();
         self.dead.clear();
+        self.trace.clear();
         self.steps = 0;
         let start = *self.tree.node(node);
         let mut state = State {
@@ -280,6 +317,7 @@ impl<'a> Matcher<'a> {
                 ) {
                     return Advance::Fail;
                 }
+                self.note(&state, at, node.next);
                 Advance::To(consumed(state, node.next, node.end))
             }
             Op::Run { variable, after } => {
@@ -293,6 +331,7 @@ impl<'a> Matcher<'a> {
                 ) {
                     return Advance::Fail;
                 }
+                self.note(&state, state.at, state.at);
                 state.step += if *after == RunAfter::Separator { 2 } else { 1 };
                 Advance::To(state)
             }
@@ -416,6 +455,7 @@ impl<'a> Matcher<'a> {
                         );
                     }
                     let node = *self.tree.node(at);
+                    self.note(&state, at, node.next);
                     return Advance::To(consumed(state, node.next, node.end));
                 }
                 if token.before_run {
@@ -442,6 +482,7 @@ impl<'a> Matcher<'a> {
                 let at = self.skip_extras(state.at, end);
                 if at < end && self.kind(at).terminator {
                     let node = *self.tree.node(at);
+                    self.note(&state, at, node.next);
                     return Advance::To(consumed(state, node.next, node.end));
                 }
                 match next_op {
@@ -471,6 +512,7 @@ impl<'a> Matcher<'a> {
                     && (token.field == 0 || node.field == token.field)
                     && self.has_text(at, token);
                 if is_same {
+                    self.note(&state, at, node.next);
                     Advance::To(consumed(state, node.next, node.end))
                 } else {
                     Advance::Fail
@@ -485,11 +527,12 @@ impl<'a> Matcher<'a> {
         memchr::memchr(b'\n', between).is_some()
     }
 
-    fn comment(&self, state: State, end: u32, token: &Token) -> Advance {
+    fn comment(&mut self, state: State, end: u32, token: &Token) -> Advance {
         let mut at = state.at;
         while at < end && self.tree.node(at).flags.is_extra() {
-            let node = self.tree.node(at);
+            let node = *self.tree.node(at);
             if node.kind == token.kind && self.has_text(at, token) {
+                self.note(&state, at, node.next);
                 return Advance::To(consumed(state, node.next, node.end));
             }
             if state.step == 0 {
@@ -608,6 +651,7 @@ impl<'a> Matcher<'a> {
         ) {
             return Advance::Fail;
         }
+        self.note(&state, state.at, state.at);
         Advance::To(State {
             step: state.step + 1,
             ..state
@@ -618,6 +662,7 @@ impl<'a> Matcher<'a> {
         self.choices.push(Choice {
             state,
             undo: self.undo.len() as u32,
+            traced: self.trace.len() as u32,
             what,
         });
     }
@@ -630,6 +675,7 @@ impl<'a> Matcher<'a> {
             }
             self.budget -= 1;
             self.steps += 1;
+            self.trace.truncate(choice.traced as usize);
             while self.undo.len() > choice.undo as usize {
                 let Some((variable, old)) = self.undo.pop() else {
                     break;
@@ -732,6 +778,7 @@ impl<'a> Matcher<'a> {
         ) {
             return None;
         }
+        self.note(&state, first, node.next);
         Some(consumed(state, node.next, node.end))
     }
 

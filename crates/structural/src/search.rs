@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use tree_sitter::{ParseOptions, Parser, Tree};
 
 use crate::grammar::Grammar;
-use crate::matcher::{DEFAULT_BUDGET, Found, Matcher, bytes_of};
+use crate::matcher::{DEFAULT_BUDGET, Found, Matcher, Traced, bytes_of};
 use crate::pattern::Pattern;
 use crate::plan::{Admitted, Plan};
 use crate::tree::FlatTree;
@@ -35,6 +35,13 @@ pub enum SearchError {
     /// The parser was stopped.
     #[error("parsing was stopped")]
     Stopped,
+}
+
+/// Whether a search notes what each step of a program consumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trace {
+    On,
+    Off,
 }
 
 /// Searches files of one language, one after the other, reusing its memory.
@@ -69,14 +76,42 @@ impl<'p> FileSearch<'p> {
         mut is_stopped: impl FnMut() -> bool,
     ) -> Result<Vec<FileMatch>, SearchError> {
         let tree = self.parse(source, &mut is_stopped)?;
+        self.lay_out(&tree, source, admitted);
+        drop(tree);
+        let mut found: Vec<FileMatch> = Vec::new();
+        self.each_match(source, admitted, Trace::Off, |search, hit, _, _| {
+            if found.iter().rev().take(16).any(|f| f.bytes == hit.bytes) {
+                return ControlFlow::Continue(());
+            }
+            found.push(search.report(&hit));
+            if found.len() >= limit {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// Copies what matching needs out of a tree.
+    pub(crate) fn lay_out(&mut self, tree: &Tree, source: &[u8], admitted: &Admitted) {
         let anchors = self.plan.anchors(self.pattern, admitted, source);
         self.flat.refill(
-            &tree,
+            tree,
             |kind| self.plan.wants_fields(kind),
             anchors.as_deref(),
             |kind| !self.plan.starting_at(kind).is_empty(),
         );
-        drop(tree);
+    }
+
+    /// Calls `on` with each match in the tree laid out, in the order of their
+    /// nodes: the match, the number of its program, what each step consumed.
+    pub(crate) fn each_match(
+        &self,
+        source: &[u8],
+        admitted: &Admitted,
+        trace: Trace,
+        mut on: impl FnMut(&Self, Found, u16, &[Traced]) -> ControlFlow<()>,
+    ) -> Result<(), SearchError> {
         let mut matcher = Matcher::new(
             self.grammar,
             &self.flat,
@@ -84,7 +119,9 @@ impl<'p> FileSearch<'p> {
             self.pattern.variables().len(),
             DEFAULT_BUDGET,
         );
-        let mut found: Vec<FileMatch> = Vec::new();
+        if trace == Trace::On {
+            matcher.trace();
+        }
         for index in 0..self.flat.nodes().len() as u32 {
             let node = self.flat.node(index);
             let at_kind = self.plan.starting_at(node.kind);
@@ -102,18 +139,20 @@ impl<'p> FileSearch<'p> {
                 let result = matcher
                     .try_at(program, index)
                     .map_err(|_| SearchError::OverBudget(DEFAULT_BUDGET))?;
-                let Some(hit) = result else { continue };
-                if hit.bytes.is_empty() || found.iter().rev().take(16).any(|f| f.bytes == hit.bytes)
-                {
+                let Some(hit) = result.filter(|hit| !hit.bytes.is_empty()) else {
                     continue;
-                }
-                found.push(self.report(hit));
-                if found.len() >= limit {
-                    return Ok(found);
+                };
+                if on(self, hit, number, matcher.traced()).is_break() {
+                    return Ok(());
                 }
             }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// Returns the tree laid out last.
+    pub(crate) fn tree(&self) -> &FlatTree {
+        &self.flat
     }
 
     /// Returns how many errors the file parsed last has.
@@ -128,7 +167,7 @@ impl<'p> FileSearch<'p> {
             .count()
     }
 
-    fn parse(
+    pub(crate) fn parse(
         &mut self,
         source: &[u8],
         is_stopped: &mut dyn FnMut() -> bool,
@@ -154,10 +193,10 @@ impl<'p> FileSearch<'p> {
         })
     }
 
-    fn report(&self, hit: Found) -> FileMatch {
-        let has_error = self.flat.has_fault() && touches_fault(&self.flat, &hit);
+    pub(crate) fn report(&self, hit: &Found) -> FileMatch {
+        let has_error = self.flat.has_fault() && touches_fault(&self.flat, hit);
         FileMatch {
-            bytes: hit.bytes,
+            bytes: hit.bytes.clone(),
             kind: self.flat.node(hit.node).kind,
             has_error,
             captures: hit

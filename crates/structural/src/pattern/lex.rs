@@ -108,14 +108,14 @@ pub(crate) fn dollars(text: &str, backslash: Backslash) -> Vec<Dollar> {
 }
 
 /// Upper case, digits and underscore after the first letter.
-fn is_name(name: &[u8]) -> bool {
+pub(crate) fn is_name(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_uppercase)
         && name
             .iter()
             .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
 }
 
-fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 

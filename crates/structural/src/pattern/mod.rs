@@ -1,6 +1,7 @@
 //! Compiles the text of a pattern into programs, one for each way to read it.
 
 mod build;
+mod leaves;
 mod lex;
 mod scaffold;
 
@@ -12,8 +13,12 @@ use crate::grammar::{Grammar, GrammarError};
 use crate::languages::{Context, Language, Rung};
 use crate::program::Program;
 use build::Refusal;
-use lex::{Dollar, DollarForm, HoleKind, PlainReason};
 use scaffold::Stand;
+
+pub(crate) use leaves::{Leaf, Matter, leaves};
+pub(crate) use lex::{
+    Backslash, Dollar, DollarForm, HoleKind, PlainReason, dollars, is_name, is_word,
+};
 
 /// The longest pattern accepted, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
@@ -32,6 +37,7 @@ pub struct Pattern {
     programs: Vec<Program>,
     root_names: Vec<String>,
     plain_dollars: Vec<String>,
+    backslash: Backslash,
 }
 
 /// A metavariable of a pattern.
@@ -81,6 +87,11 @@ impl Pattern {
 
     pub(crate) fn programs(&self) -> &[Program] {
         &self.programs
+    }
+
+    /// Returns what a backslash before a metavariable is in this pattern.
+    pub(crate) fn backslash(&self) -> Backslash {
+        self.backslash
     }
 }
 
@@ -171,10 +182,10 @@ enum Effort {
 }
 
 fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
-    let first = compile_with(text, grammar, lex::Backslash::Escapes);
+    let first = compile_with(text, grammar, Backslash::Escapes);
     // In some languages the backslash means something: `\\$X -> $Y` in Haskell.
     if first.is_err() && text.contains("\\$") {
-        return compile_with(text, grammar, lex::Backslash::IsCode).or(first);
+        return compile_with(text, grammar, Backslash::IsCode).or(first);
     }
     first
 }
@@ -182,17 +193,16 @@ fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
 fn compile_with(
     text: &str,
     grammar: &Grammar,
-    backslash: lex::Backslash,
+    backslash: Backslash,
 ) -> Result<Pattern, PatternError> {
-    let text = text.trim_start_matches('\u{feff}');
+    let text = without_mark(text);
     if text.trim().is_empty() {
         return Err(PatternError::Empty);
     }
     if text.len() > MAX_PATTERN_BYTES {
         return Err(PatternError::TooLarge("it is longer than 16 KiB"));
     }
-    let normal = text.replace("\r\n", "\n");
-    let text = dedent(&normal);
+    let text = normal(text);
     let dollars = lex::dollars(&text, backslash);
     let variables = variables(&dollars)?;
     if only_holes(&text, &dollars) {
@@ -256,7 +266,18 @@ fn compile_with(
         programs,
         root_names,
         plain_dollars,
+        backslash,
     })
+}
+
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Returns a fragment as it is read: without a byte order mark, with `\n` for
+/// line ends, without blank lines and a margin around it.
+pub(crate) fn normal(text: &str) -> String {
+    dedent(&without_mark(text).replace("\r\n", "\n"))
 }
 
 /// Takes away the white space that all lines but the first begin with, where

@@ -209,6 +209,8 @@ pub(super) fn write(
                 });
             }
             (Stand::Unescaped, _) => {
+                // The backslash is not written.
+                map.push((start + 1, dollar.span.start + 2));
                 text.push_str(raw.strip_prefix('\\').unwrap_or(raw));
                 written.push(plain(start..text.len()));
             }
