@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
 use super::render::{quoted, visible_quoted};
+use super::report::Report;
 use crate::excerpt::visible;
 use crate::near::NearMiss;
 use crate::scan::Job;
@@ -21,7 +21,7 @@ const MAX_RULE_FILES: usize = 3;
 /// Says what was looked at, and what is close.
 pub(super) fn text(report: &Report<'_>, out: &mut String) {
     headline(report, out);
-    if !report.listing.files.is_empty() {
+    if !report.scope.listing.files.is_empty() {
         readings(report, out);
         literals(report, out);
         for miss in &report.near_misses {
@@ -33,14 +33,14 @@ pub(super) fn text(report: &Report<'_>, out: &mut String) {
 }
 
 fn headline(report: &Report<'_>, out: &mut String) {
-    let place = if report.request.path.is_root() {
+    let place = if report.target.path.is_root() {
         "the workspace".to_owned()
     } else {
-        format!("`{}`", visible(report.request.path.relative()))
+        format!("`{}`", visible(report.target.path.relative()))
     };
-    if report.listing.files.is_empty() {
+    if report.scope.listing.files.is_empty() {
         let language = report
-            .request
+            .target
             .language
             .map_or("a known language".to_owned(), |l| {
                 format!("language {}", l.id)
@@ -48,7 +48,7 @@ fn headline(report: &Report<'_>, out: &mut String) {
         let _ = writeln!(
             out,
             "no matches: no file of {language} under {place} ({} other files; hidden ones are not listed)",
-            report.listing.other_files
+            report.scope.listing.other_files
         );
         return;
     }
@@ -70,7 +70,7 @@ fn headline(report: &Report<'_>, out: &mut String) {
 /// Says how the pattern was read.
 fn readings(report: &Report<'_>, out: &mut String) {
     let mut readings: Vec<String> = Vec::new();
-    for job in report.jobs.values() {
+    for job in report.scope.jobs.values() {
         for (rung, kind) in job.pattern.readings() {
             let reading = format!("{rung} ({kind})");
             if !readings.contains(&reading) {
@@ -86,7 +86,7 @@ fn readings(report: &Report<'_>, out: &mut String) {
 /// the same words together.
 fn literals(report: &Report<'_>, out: &mut String) {
     let mut groups: Vec<(Vec<String>, usize)> = Vec::new();
-    for (id, job) in report.jobs {
+    for (id, job) in &report.scope.jobs {
         let words: Vec<String> = job
             .plan
             .words()
@@ -136,7 +136,7 @@ fn near_miss(miss: &NearMiss, out: &mut String) {
 /// some of them only names these.
 fn hints(report: &Report<'_>, out: &mut String) {
     let mut hints: Vec<(String, Vec<&str>)> = Vec::new();
-    for (id, job) in report.jobs {
+    for (id, job) in &report.scope.jobs {
         for hint in [plain(job), clash(job), injection(id)]
             .into_iter()
             .flatten()
@@ -148,7 +148,7 @@ fn hints(report: &Report<'_>, out: &mut String) {
         }
     }
     for (hint, ids) in hints {
-        let _ = if ids.len() == report.jobs.len() {
+        let _ = if ids.len() == report.scope.jobs.len() {
             writeln!(out, "{hint}")
         } else {
             writeln!(out, "in {}: {hint}", ids.join(", "))
@@ -190,7 +190,7 @@ fn injection(id: &str) -> Option<String> {
 
 /// Says which files of rules left something out: what is looked for may be there.
 fn left_out(report: &Report<'_>, out: &mut String) {
-    let mut ignored: Vec<(&String, &usize)> = report.listing.ignored.iter().collect();
+    let mut ignored: Vec<(&String, &usize)> = report.scope.listing.ignored.iter().collect();
     if ignored.is_empty() {
         return;
     }

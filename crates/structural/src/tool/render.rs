@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, nothing};
+use super::nothing;
+use super::report::Report;
 use crate::excerpt::visible;
 use crate::pattern::PatternError;
 use crate::scan::{Hit, Job, MAX_TEXTS, SkipReason};
@@ -27,7 +28,7 @@ pub(super) fn text(report: &Report<'_>, shown: usize, total: usize, is_exact: bo
             };
             if file != last_file {
                 last_file = file;
-                if let Some(file) = report.listing.files.get(file) {
+                if let Some(file) = report.scope.listing.files.get(file) {
                     let _ = write!(out, "\n{}", visible(&file.relative));
                     if file.language.id != id {
                         let _ = write!(out, " (read as {id})");
@@ -197,6 +198,7 @@ fn notes(report: &Report<'_>, out: &mut String) {
         );
     }
     let unparsable: Vec<&str> = report
+        .scope
         .refused
         .iter()
         .filter(|(_, error)| !matches!(error, PatternError::NoGrammar(_)))
@@ -217,12 +219,12 @@ fn notes(report: &Report<'_>, out: &mut String) {
             ids.join(", ")
         );
     }
-    for (id, error) in report.refused {
+    for (id, error) in &report.scope.refused {
         if let PatternError::NoGrammar(error) = error {
             let _ = writeln!(out, "{id} files were not searched: {error}");
         }
     }
-    for trouble in report.listing.troubles.iter().take(MAX_NAMED) {
+    for trouble in report.scope.listing.troubles.iter().take(MAX_NAMED) {
         let _ = writeln!(out, "{}", visible(trouble));
     }
 }
