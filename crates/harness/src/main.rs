@@ -23,6 +23,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Parsing allocates a node at a time, in C as well: the feature `override` of
+/// the crate gives its calls of `malloc` the same allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let environment = match environment::Environment::read() {

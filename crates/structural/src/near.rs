@@ -2,7 +2,7 @@
 
 use crate::matcher::{DEFAULT_BUDGET, Matcher};
 use crate::pattern::Pattern;
-use crate::scan::{Job, Scan, read};
+use crate::scan::{FileOutcome, Job, Scan, read};
 use crate::search::parse_whole;
 
 /// Near misses shown at most.
@@ -30,13 +30,18 @@ pub struct NearMiss {
     pub pattern: Option<String>,
 }
 
-/// Looks for near misses in the files of a scan.
-pub(crate) fn find(scan: &Scan<'_>) -> Vec<NearMiss> {
+/// Looks for near misses in those files of a scan that were worth parsing.
+pub(crate) fn find(scan: &Scan<'_>, outcomes: &[FileOutcome]) -> Vec<NearMiss> {
     let mut found: Vec<NearMiss> = Vec::new();
     let mut buffer = Vec::new();
     let mut bytes = 0;
     let mut files = 0;
-    for file in scan.files {
+    let parsed = scan
+        .files
+        .iter()
+        .zip(outcomes)
+        .filter(|(_, o)| o.was_parsed);
+    for (file, _) in parsed {
         if files >= MAX_FILES || bytes >= MAX_BYTES || (scan.is_stopped)() {
             break;
         }

@@ -110,14 +110,19 @@ impl Plan {
             if program.is_sequence {
                 return None;
             }
-            let rarest = self
+            // Longest first: one that is found more often than the best so far
+            // is given up at once.
+            let mut rarest: Option<Vec<u32>> = None;
+            for literal in self
                 .needs
                 .get(number)?
                 .iter()
                 .filter_map(|i| self.literals.get(*i))
-                .map(|literal| places(literal, text))
-                .min_by_key(Vec::len)?;
-            anchors.extend(rarest);
+            {
+                let most = rarest.as_ref().map_or(usize::MAX, Vec::len);
+                rarest = places(literal, text, most).or(rarest);
+            }
+            anchors.extend(rarest?);
         }
         anchors.sort_unstable();
         anchors.dedup();
@@ -165,31 +170,42 @@ impl Admitted {
     }
 }
 
-/// Returns every place where a literal begins.
-fn places((literal, finder): &(Literal, Finder<'static>), text: &[u8]) -> Vec<u32> {
-    match *literal.text {
-        [byte] => memchr::memchr_iter(byte, text)
-            .map(|at| at as u32)
-            .collect(),
-        _ => finder.find_iter(text).map(|at| at as u32).collect(),
+/// Returns every place where a literal begins, if they are fewer than `most`.
+fn places(literal: &(Literal, Finder<'static>), text: &[u8], most: usize) -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    for at in all_places(literal, text) {
+        if found.len() + 1 >= most {
+            return None;
+        }
+        found.push(at as u32);
     }
+    Some(found)
 }
 
-fn occurs((literal, finder): &(Literal, Finder<'static>), text: &[u8]) -> bool {
-    if !literal.is_word {
-        return finder.find(text).is_some();
-    }
+fn occurs(literal: &(Literal, Finder<'static>), text: &[u8]) -> bool {
+    all_places(literal, text).next().is_some()
+}
+
+/// Finds the places of a literal: of a word, only where it is a whole one.
+fn all_places<'t>(
+    (literal, finder): &'t (Literal, Finder<'static>),
+    text: &'t [u8],
+) -> impl Iterator<Item = usize> + 't {
     let is_word = |at: Option<usize>| {
         at.and_then(|i| text.get(i))
             .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
     };
-    let mut from = 0;
-    while let Some(found) = text.get(from..).and_then(|rest| finder.find(rest)) {
-        let at = from + found;
-        if !is_word(at.checked_sub(1)) && !is_word(Some(at + literal.text.len())) {
-            return true;
-        }
-        from = at + 1;
-    }
-    false
+    let single = match *literal.text {
+        [byte] => Some(memchr::memchr_iter(byte, text)),
+        _ => None,
+    };
+    let several = single.is_none().then(|| finder.find_iter(text));
+    single
+        .into_iter()
+        .flatten()
+        .chain(several.into_iter().flatten())
+        .filter(move |at| {
+            !literal.is_word
+                || (!is_word(at.checked_sub(1)) && !is_word(Some(at + literal.text.len())))
+        })
 }

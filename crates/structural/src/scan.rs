@@ -2,7 +2,8 @@
 //! many there are.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -290,19 +291,14 @@ pub(crate) fn read<'b>(
 ) -> Result<&'b str, (SkipReason, String)> {
     buffer.clear();
     let unreadable = |e: io::Error| (SkipReason::Unreadable, e.to_string());
-    let mut file = walk::open(path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
+    let (file, size) = walk::open(path).map_err(unreadable)?;
     if size > MAX_FILE_BYTES {
         return Err((
             SkipReason::TooLarge,
             format!("{size} bytes, the limit is {MAX_FILE_BYTES}"),
         ));
     }
-    buffer.reserve(size as usize + 1);
-    file.by_ref()
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_end(buffer)
-        .map_err(unreadable)?;
+    read_all(&file, size as usize, buffer).map_err(unreadable)?;
     if buffer.len() as u64 > MAX_FILE_BYTES {
         return Err((SkipReason::TooLarge, format!("over {MAX_FILE_BYTES} bytes")));
     }
@@ -318,6 +314,27 @@ pub(crate) fn read<'b>(
             format!("byte {} is not UTF-8", e.valid_up_to()),
         )
     })
+}
+
+/// Reads a file of about `size` bytes, in one call of the system where that is
+/// its size.
+fn read_all(file: &File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let most = MAX_FILE_BYTES as usize + 1;
+    buffer.reserve(size + 1);
+    loop {
+        // Room for one byte more tells the end of the file from a full buffer.
+        let got = match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
+            Err(rustix::io::Errno::INTR) => continue,
+            got => got?,
+        };
+        let is_whole = buffer.len() == size && size > 0 && buffer.capacity() > size;
+        if got == 0 || is_whole || buffer.len() >= most {
+            return Ok(());
+        }
+        if buffer.len() == buffer.capacity() {
+            buffer.reserve(buffer.len().max(8 * 1024));
+        }
+    }
 }
 
 /// Longest part of a line shown, in characters.

@@ -225,15 +225,16 @@ fn relative(root: &Path, path: &Path) -> String {
     shown.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
-/// Opens a regular file.
+/// Opens a regular file, and returns its size in bytes too.
 ///
 /// What was one when it was listed may have become a link or a pipe since.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata.len()))
     } else {
         Err(io::Error::other("no regular file any more"))
     }
@@ -262,7 +263,7 @@ pub(crate) fn recognise(offered: &Languages, path: &Path) -> Option<&'static Lan
             return None;
         }
         let mut start = [0_u8; 128];
-        let read = open(path).and_then(|mut f| f.read(&mut start)).ok()?;
+        let read = open(path).and_then(|(mut f, _)| f.read(&mut start)).ok()?;
         let start = start.get(..read)?;
         if !start.starts_with(b"#!") {
             return None;

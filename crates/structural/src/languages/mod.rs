@@ -156,7 +156,7 @@ pub enum HoleForm {
 /// A terminator that the suffix supplies (`;`, a line end) is not part of the
 /// pattern. Where it makes a node of its own (an empty statement), or fills a
 /// field, the fragment lacked that and is refused: `if (x)`. The scaffold itself must parse without an error.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
     /// What the fragment is read as.
     pub rung: Rung,

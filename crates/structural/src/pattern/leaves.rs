@@ -54,6 +54,7 @@ pub(crate) fn leaves(
         parser,
         fillers: scaffold::fillers(grammar),
         sentinel: scaffold::sentinel(text),
+        tried: super::Tried::default(),
         effort: Effort::Quick,
         work: MAX_WORK / 8,
     };

@@ -5,6 +5,7 @@ mod leaves;
 mod lex;
 mod scaffold;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use tree_sitter::Parser;
@@ -167,9 +168,18 @@ struct Compiler<'a> {
     parser: Parser,
     fillers: Vec<scaffold::Filler>,
     sentinel: String,
+    /// What came of the stand-ins tried so far.
+    tried: Tried,
     /// What is left of [`MAX_WORK`].
     work: usize,
     effort: Effort,
+}
+
+/// What came of the stand-ins tried in one context.
+#[derive(Default)]
+struct Tried {
+    context: Option<Context>,
+    known: HashMap<Box<[Stand]>, Result<(), Refusal>>,
 }
 
 /// How much is tried to find stand-ins that parse.
@@ -218,6 +228,7 @@ fn compile_with(
         parser,
         fillers: scaffold::fillers(grammar),
         sentinel: scaffold::sentinel(&text),
+        tried: Tried::default(),
         effort: Effort::Quick,
         work: MAX_WORK,
     };
@@ -643,7 +654,26 @@ impl Compiler<'_> {
         }
     }
 
+    /// Says how badly the text parses with these stand-ins.
     fn cost(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &[Stand],
+        context: Context,
+    ) -> Result<(), Refusal> {
+        if self.tried.context != Some(context) {
+            self.tried.context = Some(context);
+            self.tried.known.clear();
+        }
+        if let Some(known) = self.tried.known.get(stands) {
+            return known.clone();
+        }
+        let cost = self.parse_cost(dollars, stands, context);
+        self.tried.known.insert(stands.into(), cost.clone());
+        cost
+    }
+
+    fn parse_cost(
         &mut self,
         dollars: &[Dollar],
         stands: &[Stand],

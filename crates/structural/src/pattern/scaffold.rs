@@ -10,7 +10,7 @@ use crate::languages::{Context, HoleForm};
 use crate::tree::FlatTree;
 
 /// What is written in place of one `$` of the pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Stand {
     /// A stand-in for a metavariable: an entry of [`fillers`].
     Filler(usize),

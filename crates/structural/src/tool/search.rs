@@ -266,7 +266,11 @@ impl Hunt {
         };
         let scanned = scan.run();
         let found = scanned.outcomes.iter().any(|o| !o.hits.is_empty());
-        let near_misses = if found { Vec::new() } else { near::find(&scan) };
+        let near_misses = if found {
+            Vec::new()
+        } else {
+            near::find(&scan, &scanned.outcomes)
+        };
         if self.stop.is_cancelled() {
             return Err(ToolError::cancelled("the search was stopped"));
         }
