@@ -12,6 +12,9 @@
 //!    back, from here on forward.
 //! 7. The old bytes and the journal are removed.
 //!
+//! One file is old or new by its swap alone: then only its contents are waited
+//! for, and the journal is there to clean up after a crash.
+//!
 //! **What another program can still lose.** A program that saves by replacing
 //! the file is always noticed. One that keeps the file open and writes into it
 //! is noticed until step 6; what it writes between then and its own closing of
@@ -103,7 +106,7 @@ impl Committer<'_> {
         let mut works = Vec::new();
         let mut mismatches = Vec::new();
         for change in changes.changes() {
-            match verify::verify(change, self.steps) {
+            match verify::verify(change, Step::Verify, self.steps) {
                 Ok(seen) if !change.is_unchanged() => {
                     works.push(Work::new(change, seen, &id, works.len()));
                 }
@@ -122,18 +125,22 @@ impl Committer<'_> {
         if (self.is_abandoned)() {
             return Err(Error::Abandoned);
         }
+        let steps = match works.len() {
+            1 => &self.steps.unordered(),
+            _ => self.steps,
+        };
         let journal = Journal {
             title: changes.title().to_owned(),
             slots: works.iter().map(|work| work.slot.clone()).collect(),
             folders: missing_folders(&works)?,
             is_complete: true,
         };
-        if let Err(error) = desk.begin(self.workspace, &id, &journal, self.steps) {
+        if let Err(error) = desk.begin(self.workspace, &id, &journal, steps) {
             // Nothing but the journal can be there.
-            let _ = desk.end(self.steps);
+            let _ = desk.end(steps);
             return Err(desk.failed(error));
         }
-        match self.carry_out(&desk, &works, &journal) {
+        match self.carry_out(&desk, &works, &journal, steps) {
             Ok(notes) => {
                 applied.notes.extend(notes);
                 Ok(Outcome::Applied(applied))
@@ -148,8 +155,8 @@ impl Committer<'_> {
         desk: &Desk,
         works: &[Work<'_>],
         journal: &Journal,
+        steps: &Steps,
     ) -> Result<Vec<String>, Failure> {
-        let steps = self.steps;
         let mut notes = Vec::new();
         for folder in &journal.folders {
             self.make_folder(folder, works)?;
@@ -169,10 +176,7 @@ impl Committer<'_> {
         };
         undo::sync_folders(&journal.slots, steps).map_err(not_synced)?;
         for work in works {
-            steps
-                .before(Step::Recheck)
-                .map_err(|error| work.failure("read", error.into()))?;
-            verify::verify(work.change, steps).map_err(Failure::Disturbed)?;
+            verify::verify(work.change, Step::Recheck, steps).map_err(Failure::Disturbed)?;
             let action = match work.change.after() {
                 Some(_) => "replace",
                 None => "remove",
@@ -327,6 +331,8 @@ impl<'a> Work<'a> {
     fn failure(&self, action: &'static str, refusal: Refusal) -> Failure {
         match refusal {
             Refusal::Other(_) => self.disturbed(),
+            // It was there a moment ago.
+            Refusal::Io(error) if error.kind() == io::ErrorKind::NotFound => self.disturbed(),
             Refusal::Io(source) => Failure::Io {
                 action,
                 path: self.path().clone(),

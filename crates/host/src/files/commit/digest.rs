@@ -1,6 +1,5 @@
 //! Which bytes a file held: enough to recognise them again.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -28,7 +27,9 @@ impl Digest {
             return Ok(false);
         }
         let mut hasher = Sha256::new();
-        let mut buffer = vec![0; 64 * 1024];
+        // One byte more than expected tells that there are more.
+        let wanted = usize::try_from(size.saturating_add(1)).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; wanted.min(64 * 1024)];
         let mut len = 0;
         loop {
             let read = match file.read(&mut buffer) {
@@ -56,9 +57,9 @@ pub(super) fn short_name(bytes: &[u8]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}"); // writing to a string cannot fail
-    }
-    text
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }

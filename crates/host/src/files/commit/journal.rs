@@ -26,6 +26,8 @@ use super::slot::Slot;
 use super::steps::{Step, Steps};
 use crate::{Error, Workspace};
 
+/// The name of a journal that is not complete yet.
+const NEW: &str = "journal.new";
 /// The version of the journal's form.
 const VERSION: u32 = 1;
 /// How long to wait before trying to take the lock again.
@@ -116,7 +118,9 @@ impl Desk {
     /// Returns whether a change was left behind, or is being made.
     pub(super) fn is_in_use(&self) -> bool {
         let exists = |name: &str| self.folder.join(name).symlink_metadata().is_ok();
-        exists(Stage::Begun.name()) || exists(Stage::Finished.name())
+        [NEW, Stage::Begun.name(), Stage::Finished.name()]
+            .into_iter()
+            .any(exists)
     }
 
     /// Returns where the journal of a change that began is.
@@ -174,7 +178,7 @@ impl Desk {
     ) -> io::Result<()> {
         let text = journal.to_text(workspace, id)?;
         steps.before(Step::Journal)?;
-        let new = self.folder.join("journal.new");
+        let new = self.folder.join(NEW);
         let mut file = File::options()
             .create(true)
             .truncate(true)
@@ -206,7 +210,7 @@ impl Desk {
 
     /// Removes what was written down.
     pub(super) fn end(&self, steps: &Steps) -> io::Result<()> {
-        for name in ["journal.new", Stage::Begun.name(), Stage::Finished.name()] {
+        for name in [NEW, Stage::Begun.name(), Stage::Finished.name()] {
             steps.before(Step::EndJournal)?;
             match std::fs::remove_file(self.folder.join(name)) {
                 Ok(()) => {}

@@ -21,6 +21,9 @@ pub(super) fn recover(
     workspace: &Workspace,
     steps: &Steps,
 ) -> Result<Option<Recovered>, Error> {
+    if !desk.is_in_use() {
+        return Ok(None);
+    }
     let ended = |journal: &Journal, ending, report: Report, left: Vec<Leftover>| {
         let mut recovered = Recovered::new(journal.title.clone(), ending);
         recovered.written = report.written;
@@ -98,6 +101,8 @@ fn direction(slots: &[Slot]) -> Result<Direction, (&Slot, io::Error)> {
     for slot in slots {
         let looked = slot.standing().and_then(|standing| {
             Ok(match standing {
+                // It is gone, perhaps without us: it decides nothing.
+                Standing::New if slot.new.is_none() => (true, true),
                 Standing::New => (slot.has_old()?, true),
                 Standing::Old => (true, slot.has_new()?),
                 // Left alone either way.

@@ -117,7 +117,7 @@ impl Slot {
             Some(like) => beneath::dress(&file, like)?,
             None => Lost::default(),
         };
-        steps.sync(&file)?;
+        steps.sync_contents(&file)?;
         Ok(lost)
     }
 
@@ -154,10 +154,30 @@ impl Slot {
                     Err(Refusal::Other(CHANGED_MEANWHILE.to_owned()))
                 }
             }
-            (None, Some(new)) => vanish(&place, &self.kept, new, steps),
-            (Some(_), None) => appear(&place, &self.kept, steps),
+            (None, Some(new)) => {
+                if self.is_of_others(&place)? {
+                    return Err(Refusal::Other("somebody made it meanwhile".to_owned()));
+                }
+                vanish(&place, &self.kept, new, steps)
+            }
+            (Some(_), None) => {
+                if open_file(&place.folder, self.kept.as_ref())?.is_none() {
+                    return Err(Refusal::Other("somebody removed it since".to_owned()));
+                }
+                appear(&place, &self.kept, steps)
+            }
             (None, None) => Ok(()),
         }
+    }
+
+    /// Returns whether a file with our new bytes is not the one that was staged:
+    /// that one still waits beside it.
+    fn is_of_others(&self, place: &Place) -> io::Result<bool> {
+        let Some((_, staged)) = open_file(&place.folder, self.staged.as_ref())? else {
+            return Ok(false);
+        };
+        let there = beneath::stat_at(&place.folder, &place.name)?;
+        Ok((staged.st_dev, staged.st_ino) != (there.st_dev, there.st_ino))
     }
 
     /// Says which content the file holds.
@@ -266,7 +286,11 @@ impl Slot {
             )));
         }
         for name in [&self.staged, &self.kept, &self.partial] {
-            steps.before(Step::Clean)?;
+            match beneath::stat_at(folder, name) {
+                Ok(_) => steps.before(Step::Clean)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
+            }
             match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -348,7 +372,7 @@ impl Slot {
         let mut file = create(folder, &self.partial, true)?;
         io::copy(&mut old, &mut file)?;
         beneath::dress(&file, &stat)?;
-        steps.sync(&file)?;
+        steps.sync_contents(&file)?;
         steps.before(Step::Rename)?;
         Ok(rustix::fs::renameat(folder, &self.partial, folder, to)?)
     }

@@ -2,6 +2,7 @@
 //! make it fail at each.
 
 use std::io;
+use std::os::fd::AsFd;
 
 /// What is about to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +41,11 @@ pub(super) enum Step {
 #[cfg(test)]
 pub(in crate::files) type Watch = dyn Fn(Step) -> io::Result<()> + Send + Sync;
 
-/// The steps of a commit. Does nothing outside this crate's tests.
+/// The steps of a commit: where tests can stop it, and what waits for the disk.
 #[derive(Clone, Default)]
 pub(in crate::files) struct Steps {
+    /// Whether the order of steps need not survive a loss of power.
+    is_unordered: bool,
     #[cfg(test)]
     pub(super) watch: Option<std::sync::Arc<Watch>>,
     /// Whether the disk need not keep up: a killed process loses no page.
@@ -71,14 +74,31 @@ impl Steps {
         Ok(())
     }
 
-    /// Brings what was written to `file` to the disk.
-    pub(super) fn sync(&self, file: &impl std::os::fd::AsFd) -> io::Result<()> {
+    /// Does not wait for anything but contents: for a change of one file, which
+    /// one swap makes old or new as a whole.
+    pub(super) fn unordered(&self) -> Self {
+        let mut steps = self.clone();
+        steps.is_unordered = true;
+        steps
+    }
+
+    /// Brings the contents of a new file to the disk, before it gets its name.
+    pub(super) fn sync_contents(&self, file: &impl AsFd) -> io::Result<()> {
         self.before(Step::Sync)?;
         #[cfg(test)]
         if self.is_volatile {
             return Ok(());
         }
         Ok(rustix::fs::fsync(file)?)
+    }
+
+    /// Brings everything to the disk that is in `file`, a folder mostly, so that
+    /// it comes before what is done next.
+    pub(super) fn sync(&self, file: &impl AsFd) -> io::Result<()> {
+        if self.is_unordered {
+            return Ok(());
+        }
+        self.sync_contents(file)
     }
 }
 

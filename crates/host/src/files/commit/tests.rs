@@ -1,4 +1,6 @@
 mod apply;
+mod crash;
+mod faults;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +21,20 @@ struct Site {
 impl Site {
     fn new() -> Self {
         Self::in_folder(tempfile::tempdir().unwrap())
+    }
+
+    /// Where many sites are made: in memory, where there is such a folder, and
+    /// without waiting for the disk. A process that is killed loses no page.
+    fn fleeting() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
+        };
+        let mut site = Self::in_folder(folder.unwrap());
+        site.files.steps.is_volatile = true;
+        site
     }
 
     fn in_folder(folder: tempfile::TempDir) -> Self {

@@ -9,6 +9,7 @@ use rustix::fs::{Access, AtFlags, FileType, Stat};
 use super::super::beneath::{self, Barrier, Missing, Place};
 use super::slot::open_file;
 use super::steps::{Step, Steps};
+use crate::WorkspacePath;
 use crate::change_set::{Difference, FileChange, Mismatch};
 use crate::error::io_reason;
 
@@ -19,11 +20,11 @@ pub(super) struct Seen {
     pub(super) stat: Option<Stat>,
 }
 
-/// Checks one file.
+/// Checks one file, before anything is done or once more.
 ///
 /// # Errors
 /// It differs, or may not be changed.
-pub(super) fn verify(change: &FileChange, steps: &Steps) -> Result<Seen, Mismatch> {
+pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<Seen, Mismatch> {
     let path = change.path();
     let differs = |what| Mismatch::new(path.clone(), what);
     let unreadable = |error: &io::Error| {
@@ -31,7 +32,7 @@ pub(super) fn verify(change: &FileChange, steps: &Steps) -> Result<Seen, Mismatc
             reason: io_reason(error),
         })
     };
-    steps.before(Step::Verify).map_err(|e| unreadable(&e))?;
+    steps.before(step).map_err(|e| unreadable(&e))?;
     let place = match beneath::descend(path, Missing::Fail) {
         Ok(Some(place)) => place,
         Ok(None) => {
@@ -42,7 +43,7 @@ pub(super) fn verify(change: &FileChange, steps: &Steps) -> Result<Seen, Mismatc
         Err(Barrier::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             return match change.before() {
                 Some(_) => Err(differs(Difference::Missing)),
-                None => may_make(path, steps).map(|()| Seen { stat: None }),
+                None => may_make(path).map(|()| Seen { stat: None }),
             };
         }
         Err(Barrier::Io(error)) => return Err(unreadable(&error)),
@@ -125,7 +126,7 @@ fn compare(change: &FileChange, place: &Place, before: &[u8]) -> Result<Stat, Mi
 }
 
 /// Returns whether the deepest folder of `path` that exists may get a new one.
-fn may_make(path: &crate::WorkspacePath, steps: &Steps) -> Result<(), Mismatch> {
+fn may_make(path: &WorkspacePath) -> Result<(), Mismatch> {
     let differs = |folder: &str, reason: String| {
         Mismatch::new(
             path.clone(),
@@ -135,10 +136,7 @@ fn may_make(path: &crate::WorkspacePath, steps: &Steps) -> Result<(), Mismatch> 
             },
         )
     };
-    let deepest = steps
-        .before(Step::Verify)
-        .and_then(|()| beneath::deepest_folder(path))
-        .map_err(|error| differs(".", io_reason(&error)))?;
+    let deepest = beneath::deepest_folder(path).map_err(|error| differs(".", io_reason(&error)))?;
     let name = if deepest.relative.is_empty() {
         "."
     } else {
