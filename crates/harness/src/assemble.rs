@@ -1,12 +1,14 @@
 //! What a run of this harness has: grammars, its file tools, and what was brought.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use host::{DiskFiles, Workspace};
+use host::{DiskFiles, HarnessFiles, Workspace};
 use tiers::{Approver, EventSink, Guardrail, Mode, Tool};
 use toolset::{Error, Toolset};
 
-use crate::files;
+use crate::commands::remark;
+use crate::files as file_tools;
 
 /// What is attached to a run besides what this harness always has.
 #[derive(Default)]
@@ -28,6 +30,9 @@ pub(crate) fn assemble(
     mode: Mode,
     attachments: Attachments,
 ) -> Result<Toolset, Error> {
+    let files = DiskFiles::new();
+    recover(&files, &workspace);
+    let files: Arc<dyn HarnessFiles> = Arc::new(files);
     let mut builder = Toolset::in_workspace(workspace.clone(), mode);
     #[cfg(feature = "structural")]
     {
@@ -37,7 +42,7 @@ pub(crate) fn assemble(
         }
     }
     if attachments.file_tools {
-        for tool in files::tools(&workspace, Arc::new(DiskFiles::new())) {
+        for tool in file_tools::tools(&workspace, files) {
             builder = builder.shared(tool);
         }
     }
@@ -54,4 +59,16 @@ pub(crate) fn assemble(
         builder = builder.events(events);
     }
     builder.build()
+}
+
+/// Ends a change that an earlier run was killed in, before anything reads the
+/// files, and tells the person.
+fn recover(files: &DiskFiles, workspace: &Workspace) {
+    // While another run is in the middle of a change there is nothing to end.
+    let files = files.clone().with_lock_wait(Duration::ZERO);
+    match files.recover_blocking(workspace) {
+        Ok(None) | Err(host::Error::Busy { .. }) => {}
+        Ok(Some(recovered)) => remark(&format!("note: {recovered}")),
+        Err(error) => remark(&format!("note: {error}; {}", error.next_step())),
+    }
 }

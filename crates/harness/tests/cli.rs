@@ -65,6 +65,7 @@ impl Sandbox {
             .args(args)
             .current_dir(self.workspace.path())
             .env("XDG_CONFIG_HOME", self.home.path())
+            .env("XDG_STATE_HOME", self.home.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -570,6 +571,7 @@ fn an_interrupt_ends_the_repl_with_130() {
         .arg("--json")
         .current_dir(sandbox.workspace.path())
         .env("XDG_CONFIG_HOME", sandbox.home.path())
+        .env("XDG_STATE_HOME", sandbox.home.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -618,4 +620,62 @@ fn a_patch_that_makes_a_name_both_a_file_and_a_folder_changes_nothing() {
     let message = value["error"]["message"].as_str().unwrap();
     assert!(message.contains("no file was changed"), "{message}");
     assert!(!sandbox.path("a").exists() && !sandbox.path("q").exists());
+}
+
+#[test]
+fn a_patch_of_git_with_quoted_names_finds_its_files_and_one_with_links_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("café \"x\".txt", "one\n");
+    let name = r#"caf\303\251 \"x\".txt"#;
+    let patch = format!(
+        "diff --git \"a/{name}\" \"b/{name}\"\nindex 1..2 100644\n--- \"a/{name}\"\n+++ \
+         \"b/{name}\"\n@@ -1 +1 @@\n-one\n+two\n"
+    );
+    let (code, value) = sandbox.call(&["apply_patch", &json!({ "patch": patch }).to_string()]);
+    assert_eq!(code, Some(0), "{value}");
+    assert_eq!(sandbox.read("café \"x\".txt"), "two\n");
+
+    let patch = "diff --git a/link b/link\nnew file mode 120000\nindex 0000000..1de5659\n--- \
+                 /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+target\n\\ No newline at end of file\n";
+    let (code, value) = sandbox.call(&["apply_patch", &json!({ "patch": patch }).to_string()]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        value["error"]["message"],
+        "cannot read the patch at its line 2: it is about a symbolic link, and only files with \
+         text can be changed; leave this file out of the patch"
+    );
+    assert!(!sandbox.path("link").exists());
+}
+
+#[test]
+fn a_patch_is_refused_for_a_read_only_file_and_leaves_no_folder_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    sandbox.write("fine.txt", "one\n");
+    sandbox.write("locked.txt", "one\n");
+    std::fs::set_permissions(sandbox.path("locked.txt"), PermissionsExt::from_mode(0o444)).unwrap();
+    let patch = "*** Begin Patch\n*** Add File: new/deep/a.txt\n+x\n*** Update File: \
+                 fine.txt\n@@\n-one\n+two\n*** Update File: locked.txt\n@@\n-one\n+two\n*** End Patch";
+    let (code, value) = sandbox.call(&["apply_patch", &json!({ "patch": patch }).to_string()]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        value["error"]["message"],
+        "cannot write `locked.txt`: `locked.txt` is read-only; nothing was written; leave this \
+         file as it is, or ask the user for access to it"
+    );
+    assert_eq!(value["error"]["kind"], "denied");
+    assert_eq!(sandbox.read("fine.txt"), "one\n");
+    assert!(!sandbox.path("new").exists());
+}
+
+#[test]
+fn an_edit_says_which_hard_links_keep_the_old_text() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", "one\n");
+    std::fs::hard_link(sandbox.path("a.txt"), sandbox.path("b.txt")).unwrap();
+    let (code, value) = sandbox.call(&["edit", "path=a.txt", "old_string=one", "new_string=two"]);
+    assert_eq!(code, Some(0), "{value}");
+    let note = "\nnote: `a.txt` had 1 more name (a hard link); it keeps the old text\n";
+    assert!(text(&value).contains(note), "{value}");
+    assert_eq!(sandbox.read("b.txt"), "one\n");
 }

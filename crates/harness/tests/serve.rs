@@ -16,6 +16,7 @@ use std::process::Command;
 #[track_caller]
 fn run(scenario: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve");
+    let state = tempfile::tempdir().unwrap();
     let output = Command::new("python3")
         .args([
             "-B",
@@ -25,6 +26,7 @@ fn run(scenario: &str) {
         ])
         .current_dir(folder)
         .env("TOOLSET", env!("CARGO_BIN_EXE_toolset"))
+        .env("XDG_STATE_HOME", state.path())
         .output();
     let output = match output {
         Err(error) if error.kind() == ErrorKind::NotFound && std::env::var_os("CI").is_none() => {

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use host::{FileKind, HarnessFiles, Workspace, WorkspacePath};
+use host::{
+    ChangeSet, Difference, FileChange, FileKind, HarnessFiles, Mismatch, Outcome, Workspace,
+    WorkspacePath,
+};
 use serde::Serialize;
 use serde_json::Value;
 use tiers::{CallContext, ToolError};
@@ -177,7 +180,7 @@ impl Access {
         to_text(action, path, bytes)
     }
 
-    /// Carries out `changes`, all of them or none; returns the paths changed.
+    /// Carries out `changes`, all of them or none.
     ///
     /// Not cut in half by a cancellation. Where a later change fails, the
     /// earlier ones are taken back, and the error says so.
@@ -186,14 +189,91 @@ impl Access {
         context: &CallContext,
         turn: Turn,
         changes: Vec<Change>,
-    ) -> Result<Vec<String>, ToolError> {
+    ) -> Result<Applied, ToolError> {
+        let mut set = ChangeSet::new(context.tool());
+        for change in changes {
+            set.push(change.into_file_change()?)?;
+        }
         let files = Arc::clone(&self.files);
-        context
+        let outcome = context
             .run_to_completion(async move {
                 let _turn = turn;
-                apply_all(&*files, &changes).await
+                files.apply(set).await
             })
-            .await?
+            .await??;
+        match outcome {
+            Outcome::Applied(applied) => Ok(Applied {
+                notes: applied
+                    .notes
+                    .iter()
+                    .map(|note| format!("note: {note}\n"))
+                    .collect(),
+                touched: applied
+                    .touched
+                    .iter()
+                    .map(|path| path.relative().to_owned())
+                    .collect(),
+            }),
+            Outcome::Rejected(mismatches) => Err(rejected(&mismatches)),
+        }
+    }
+}
+
+/// What a change did.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// What the model should know besides: lines, or nothing.
+    pub(crate) notes: String,
+    /// The paths changed.
+    pub(crate) touched: Vec<String>,
+}
+
+impl Change {
+    fn into_file_change(self) -> Result<FileChange, ToolError> {
+        let Self {
+            path,
+            before,
+            after,
+            like,
+        } = self;
+        Ok(match (before, after) {
+            (Some(before), Some(after)) => FileChange::edit(path, before, after),
+            (None, Some(after)) => match like {
+                Some(like) => FileChange::create(path, after).like(like),
+                None => FileChange::create(path, after),
+            },
+            (Some(before), None) => FileChange::delete(path, before),
+            (None, None) => {
+                return Err(ToolError::internal(format!(
+                    "nothing is to change in `{path}`"
+                )));
+            }
+        })
+    }
+}
+
+/// Says why nothing was written.
+fn rejected(mismatches: &[Mismatch]) -> ToolError {
+    let is_forbidden = |mismatch: &Mismatch| {
+        matches!(
+            mismatch.what,
+            Difference::ReadOnly | Difference::FolderReadOnly { .. }
+        )
+    };
+    let what = match mismatches {
+        [only] => format!("cannot write `{}`", only.path),
+        several => format!("cannot write {} files", several.len()),
+    };
+    let why: Vec<String> = mismatches.iter().map(ToString::to_string).collect();
+    let why = format!("{}; nothing was written", why.join("; "));
+    if mismatches.iter().any(is_forbidden) {
+        ToolError::denied(what)
+            .why(why)
+            .next("leave this file as it is, or ask the user for access to it")
+    } else {
+        ToolError::conflict(what)
+            .why(why)
+            .next("read the file again and repeat the call")
     }
 }
 
@@ -232,103 +312,6 @@ fn refuse_binary(action: &str, path: &WorkspacePath, bytes: &[u8]) -> Result<(),
 pub(crate) fn details_of(details: &impl Serialize) -> Result<Value, ToolError> {
     serde_json::to_value(details)
         .map_err(|error| ToolError::internal("cannot describe what was done").source(error))
-}
-
-async fn apply_all(files: &dyn HarnessFiles, changes: &[Change]) -> Result<Vec<String>, ToolError> {
-    for change in changes {
-        verify(files, change).await?;
-    }
-    for (done, change) in changes.iter().enumerate() {
-        let Err(error) = carry_out(files, change).await else {
-            continue;
-        };
-        let mut left_over = Vec::new();
-        for change in changes.iter().take(done + 1).rev() {
-            if holds(files, change).await.is_ok_and(|holds| holds) {
-                continue;
-            }
-            if let Err(error) = put(files, &change.path, change.before.as_deref()).await {
-                left_over.push(format!("`{}` ({error})", change.path));
-            }
-        }
-        let why = error.why.clone().unwrap_or_default();
-        return Err(if done == 0 {
-            error
-        } else if left_over.is_empty() {
-            error.why(format!("{why}; the other files are as they were"))
-        } else {
-            error.why(format!(
-                "{why}; could not take back the change of {}",
-                left_over.join(", ")
-            ))
-        });
-    }
-    Ok(changes
-        .iter()
-        .map(|change| change.path.relative().to_owned())
-        .collect())
-}
-
-/// Checks that a file still holds what the change was made for.
-async fn verify(files: &dyn HarnessFiles, change: &Change) -> Result<(), ToolError> {
-    if holds(files, change).await? {
-        return Ok(());
-    }
-    Err(
-        ToolError::conflict(format!("cannot write `{}`", change.path))
-            .why("it changed while the call ran; nothing was written")
-            .next("read the file again and repeat the call"),
-    )
-}
-
-/// Returns whether a file holds what it held before the change.
-async fn holds(files: &dyn HarnessFiles, change: &Change) -> Result<bool, ToolError> {
-    let now = match files.metadata(&change.path).await? {
-        None => None,
-        Some(_) => Some(files.read(&change.path).await?),
-    };
-    Ok(now == change.before)
-}
-
-async fn carry_out(files: &dyn HarnessFiles, change: &Change) -> Result<(), ToolError> {
-    put(files, &change.path, change.after.as_deref()).await?;
-    let Some(like) = &change.like else {
-        return Ok(());
-    };
-    let copied = like
-        .recheck()
-        .and_then(|()| change.path.recheck())
-        .map_err(ToolError::from);
-    copied?;
-    std::fs::metadata(like.absolute())
-        .and_then(|like| std::fs::set_permissions(change.path.absolute(), like.permissions()))
-        .map_err(|error| {
-            ToolError::failed(format!("cannot set the permissions of `{}`", change.path))
-                .why(&error)
-                .source(error)
-        })
-}
-
-async fn put(
-    files: &dyn HarnessFiles,
-    path: &WorkspacePath,
-    bytes: Option<&[u8]>,
-) -> Result<(), ToolError> {
-    match bytes {
-        Some(bytes) => Ok(files.write(path, bytes).await?),
-        None => remove(path),
-    }
-}
-
-fn remove(path: &WorkspacePath) -> Result<(), ToolError> {
-    path.recheck()?;
-    match std::fs::remove_file(path.absolute()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(ToolError::failed(format!("cannot remove `{path}`"))
-            .why(&error)
-            .source(error)),
-    }
 }
 
 impl std::fmt::Debug for Access {

@@ -110,12 +110,13 @@ impl TypedTool for ApplyPatch {
             version: DETAILS_VERSION,
             files: reports,
         })?;
-        let text = describe(&details);
+        let mut text = describe(&details);
         let changes = staged.into_changes();
-        let touched = self.access.apply(context, turn, changes).await?;
+        let applied = self.access.apply(context, turn, changes).await?;
+        text.push_str(&applied.notes);
         Ok(ToolOutput::text(text)
             .with_details(details)
-            .with_touched(touched))
+            .with_touched(applied.touched))
     }
 }
 

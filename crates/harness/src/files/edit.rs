@@ -97,21 +97,22 @@ impl TypedTool for Edit {
             after: Some(text_after),
             like: None,
         };
-        let touched = self.access.apply(context, turn, vec![change]).await?;
+        let applied = self.access.apply(context, turn, vec![change]).await?;
         let count = details.replacements;
         let text = format!(
-            "edited `{name}`: {count} {} at {} {}\n{shown}",
+            "edited `{name}`: {count} {} at {} {}\n{}{shown}",
             if count == 1 {
                 "replacement"
             } else {
                 "replacements"
             },
             if count == 1 { "line" } else { "lines" },
-            list_lines(&details.lines)
+            list_lines(&details.lines),
+            applied.notes
         );
         Ok(ToolOutput::text(text)
             .with_details(details_of(&details)?)
-            .with_touched(touched))
+            .with_touched(applied.touched))
     }
 }
 

@@ -89,7 +89,7 @@ impl TypedTool for Write {
         } else {
             "overwrote"
         };
-        let text = format!(
+        let mut text = format!(
             "{verb} `{name}`: {} lines, {} bytes",
             details.lines, details.bytes
         );
@@ -99,9 +99,13 @@ impl TypedTool for Write {
             after: Some(new),
             like: None,
         };
-        let touched = self.access.apply(context, turn, vec![change]).await?;
+        let applied = self.access.apply(context, turn, vec![change]).await?;
+        if !applied.notes.is_empty() {
+            text.push('\n');
+            text.push_str(&applied.notes);
+        }
         Ok(ToolOutput::text(text)
             .with_details(details_of(&details)?)
-            .with_touched(touched))
+            .with_touched(applied.touched))
     }
 }

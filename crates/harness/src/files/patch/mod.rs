@@ -5,6 +5,7 @@
 
 mod envelope;
 mod hunk;
+mod quoted;
 mod unified;
 
 pub(crate) use hunk::apply_hunks;

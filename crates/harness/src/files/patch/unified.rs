@@ -3,7 +3,7 @@
 //! The counts of a hunk header only guide the reading: people and models get
 //! them wrong, and the lines themselves are compared with the file anyway.
 
-use super::{FileChange, FinalNewline, Hunk, HunkLine, ParseError, line_numbers};
+use super::{FileChange, FinalNewline, Hunk, HunkLine, ParseError, line_numbers, quoted};
 
 /// Reads all files of a diff.
 pub(super) fn parse(lines: &[&str]) -> Result<Vec<FileChange>, ParseError> {
@@ -65,13 +65,14 @@ impl<'a> Reader<'a> {
         };
         self.at += 1;
         while let Some(line) = self.peek() {
+            self.refuse_special(line)?;
             if self.is_file_header(self.at) {
                 return self.file(git).map(Some);
             }
             if let Some(path) = line.strip_prefix("rename from ") {
-                git.rename_from = Some(path.to_owned());
+                git.rename_from = Some(self.unquoted(path)?);
             } else if let Some(path) = line.strip_prefix("rename to ") {
-                git.rename_to = Some(path.to_owned());
+                git.rename_to = Some(self.unquoted(path)?);
             } else if line.starts_with("new file mode ") {
                 git.is_new = true;
             } else if line.starts_with("deleted file mode ") {
@@ -114,9 +115,9 @@ impl<'a> Reader<'a> {
 
     fn file(&mut self, git: Git) -> Result<FileChange, ParseError> {
         let start = self.at;
-        let old = header_path(self.peek().unwrap_or_default(), "--- ");
+        let old = self.header_path("--- ")?;
         self.at += 1;
-        let new = header_path(self.peek().unwrap_or_default(), "+++ ");
+        let new = self.header_path("+++ ")?;
         self.at += 1;
         let (old, new) = strip_prefixes(old, new);
         let mut hunks = Vec::new();
@@ -151,6 +152,62 @@ impl<'a> Reader<'a> {
                     hunks,
                 })
             }
+        }
+    }
+
+    /// Refuses what is neither a file with text nor said as one: its "text"
+    /// would be written to a regular file, or to what a link leads to.
+    fn refuse_special(&self, line: &str) -> Result<(), ParseError> {
+        let mode = [
+            "new file mode ",
+            "deleted file mode ",
+            "old mode ",
+            "new mode ",
+        ]
+        .iter()
+        .find_map(|prefix| line.strip_prefix(prefix))
+        .or_else(|| {
+            line.strip_prefix("index ")?
+                .split_once(' ')
+                .map(|(_, mode)| mode)
+        });
+        let what = match mode.map(str::trim) {
+            Some("120000") => "a symbolic link",
+            Some("160000") => "a submodule",
+            Some(_) | None => return Ok(()),
+        };
+        Err(ParseError::new(
+            self.at,
+            format!("it is about {what}, and only files with text can be changed"),
+            "leave this file out of the patch",
+        ))
+    }
+
+    /// Reads the path of a `---` or `+++` line; `None` is `/dev/null`.
+    fn header_path(&self, prefix: &str) -> Result<Option<String>, ParseError> {
+        let line = self.peek().unwrap_or_default();
+        let path = line.strip_prefix(prefix).unwrap_or(line).trim_start();
+        if path.starts_with('"') {
+            return self.unquoted(path).map(Some);
+        }
+        // `diff -u` puts a tab and the time of change behind the path.
+        let path = path.split('\t').next().unwrap_or(path).trim();
+        Ok((path != "/dev/null").then(|| path.to_owned()))
+    }
+
+    /// Reads a path that may be quoted as in C; what follows the quotes is
+    /// dropped.
+    fn unquoted(&self, path: &str) -> Result<String, ParseError> {
+        if !path.starts_with('"') {
+            return Ok(path.to_owned());
+        }
+        match quoted::parse(path) {
+            Some((path, _)) => Ok(path),
+            None => Err(ParseError::new(
+                self.at,
+                format!("`{path}` is not a path in quotes, or not UTF-8"),
+                "write the path without quotes",
+            )),
         }
     }
 
@@ -248,14 +305,6 @@ fn added_text(hunks: &[Hunk], start: usize) -> Result<String, ParseError> {
     Ok(text)
 }
 
-/// Reads the path of a `---` or `+++` line; `None` is `/dev/null`.
-fn header_path(line: &str, prefix: &str) -> Option<String> {
-    let path = line.strip_prefix(prefix).unwrap_or(line);
-    // `diff -u` puts a tab and the time of change behind the path.
-    let path = path.split('\t').next().unwrap_or(path).trim();
-    (path != "/dev/null").then(|| path.to_owned())
-}
-
 /// Takes `a/` and `b/` off, where both sides have them.
 fn strip_prefixes(old: Option<String>, new: Option<String>) -> (Option<String>, Option<String>) {
     let bare = |path: &Option<String>, prefix: &str| match path {
@@ -270,7 +319,14 @@ fn strip_prefixes(old: Option<String>, new: Option<String>) -> (Option<String>, 
 
 /// Reads the path of `diff --git a/x b/x`, where both sides are the same.
 fn git_path(line: &str) -> Option<String> {
-    let rest = line.strip_prefix("diff --git a/")?;
+    let rest = line.strip_prefix("diff --git ")?;
+    if rest.starts_with('"') {
+        let (old, rest) = quoted::parse(rest)?;
+        let (new, _) = quoted::parse(rest.trim_start())?;
+        let path = old.strip_prefix("a/")?;
+        return (new.strip_prefix("b/")? == path).then(|| path.to_owned());
+    }
+    let rest = rest.strip_prefix("a/")?;
     let half = rest.len().checked_sub(3)? / 2;
     let (path, other) = (rest.get(..half)?, rest.get(half..)?);
     (other.strip_prefix(" b/")? == path).then(|| path.to_owned())
@@ -360,5 +416,57 @@ mod tests {
     fn a_hunk_without_a_file_is_refused() {
         let error = parse("@@ -1 +1 @@\n-a\n+b\n").unwrap_err();
         assert_eq!(error.why, "a hunk stands before any file header");
+    }
+
+    #[test]
+    fn names_in_quotes_are_decoded_wherever_git_writes_them() {
+        let patch = "diff --git \"a/caf\\303\\251.txt\" \"b/caf\\303\\251.txt\"\nindex 1..2 100644\n--- \
+                     \"a/caf\\303\\251.txt\"\n+++ \"b/caf\\303\\251.txt\"\n@@ -1 +1 @@\n-a\n+b\n\
+                     diff --git \"a/\\\"q\\\"\" b/plain\nsimilarity index 100%\nrename from \
+                     \"\\\"q\\\"\"\nrename to plain\n\
+                     diff --git \"a/t\\tab\" \"b/t\\tab\"\nnew file mode 100644\nindex 0..0\n";
+        let paths: Vec<_> = changes(patch)
+            .iter()
+            .flat_map(|change| {
+                change
+                    .paths()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(paths, ["café.txt", "\"q\"", "plain", "t\tab"]);
+    }
+
+    #[test]
+    fn a_name_in_bad_quotes_is_refused() {
+        for name in ["\"a/x", "\"a/\\q\"", "\"a/\\377\"", "\"a/\\400\""] {
+            let patch = format!("--- {name}\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+            let error = parse(&patch).unwrap_err();
+            assert_eq!(error.line, 1);
+            assert!(error.why.contains("not a path in quotes"), "{}", error.why);
+        }
+    }
+
+    #[test]
+    fn links_and_submodules_are_refused_in_every_header() {
+        for (header, what) in [
+            (
+                "new file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/x",
+                "a symbolic link",
+            ),
+            (
+                "deleted file mode 120000\nindex 1..0\n--- a/x\n+++ /dev/null",
+                "a symbolic link",
+            ),
+            ("index 1..2 120000\n--- a/x\n+++ b/x", "a symbolic link"),
+            ("old mode 100644\nnew mode 120000", "a symbolic link"),
+            ("index 1..2 160000\n--- a/x\n+++ b/x", "a submodule"),
+        ] {
+            let patch = format!("diff --git a/x b/x\n{header}\n@@ -0,0 +1 @@\n+target\n");
+            let error = parse(&patch).unwrap_err();
+            let why = format!("it is about {what}, and only files with text can be changed");
+            assert_eq!(error.why, why, "{header}");
+        }
     }
 }
