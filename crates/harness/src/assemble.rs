@@ -17,6 +17,8 @@ pub(crate) struct Attachments {
     pub(crate) file_tools: bool,
     /// Threads of one search; one for each core where it is not said.
     pub(crate) search_threads: Option<usize>,
+    /// Whether the run makes one call only, so that nothing is kept for another.
+    pub(crate) is_one_call: bool,
     /// Tools from elsewhere.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) guardrail: Option<Arc<dyn Guardrail>>,
@@ -39,6 +41,9 @@ pub(crate) fn assemble(
         builder = builder.grammars(Arc::new(toolset::structural::CompiledGrammars::new()));
         if let Some(threads) = attachments.search_threads {
             builder = builder.search_threads(threads);
+        }
+        if attachments.is_one_call {
+            builder = builder.search_cache_bytes(0);
         }
     }
     if attachments.file_tools {

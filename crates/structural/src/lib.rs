@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod cache;
 mod error;
 mod excerpt;
 mod grammar;
@@ -20,6 +21,7 @@ mod tool;
 mod tree;
 mod walk;
 
+pub use cache::DEFAULT_CACHE_BYTES;
 pub use error::Error;
 pub use grammar::{CompiledGrammars, Grammar, GrammarError, GrammarSource};
 pub use near::NearMiss;

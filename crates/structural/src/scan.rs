@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::cache::{Slot, TreeCache};
 use crate::excerpt::{Lines, Position, cut};
 use crate::grammar::Grammar;
 use crate::pattern::Pattern;
@@ -51,6 +52,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) limit: usize,
     pub(crate) threads: usize,
     pub(crate) use_prefilter: bool,
+    /// Where trees are kept for the next search.
+    pub(crate) cache: Option<&'a TreeCache>,
     pub(crate) is_stopped: &'a (dyn Fn() -> bool + Sync),
     /// Told the numbers of files done and matches found.
     pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
@@ -218,7 +221,7 @@ impl Scan<'_> {
             // The first one stands for a file that none is worth parsing for.
             outcome.searched_as = outcome.searched_as.or(Some(id));
             if let Some((found, faults)) =
-                self.search_as(job, id, text, limit, searches, &mut outcome)
+                self.search_as(job, file, text, limit, searches, &mut outcome)
                 && best.as_ref().is_none_or(|(.., least)| faults < *least)
             {
                 best = Some((id, found, faults));
@@ -244,7 +247,7 @@ impl Scan<'_> {
     fn search_as<'s>(
         &'s self,
         job: &'s Job,
-        id: &'static str,
+        file: &Candidate,
         text: &str,
         limit: usize,
         searches: &mut BTreeMap<&'static str, FileSearch<'s>>,
@@ -261,9 +264,16 @@ impl Scan<'_> {
         outcome.has_literals = job.plan.has_literals();
         outcome.was_parsed = true;
         let search = searches
-            .entry(id)
+            .entry(job.grammar.language().id)
             .or_insert_with(|| FileSearch::new(&job.grammar, &job.pattern, &job.plan));
-        match search.search(text.as_bytes(), &admitted, limit, || (self.is_stopped)()) {
+        let slot = self.cache.map(|cache| Slot {
+            cache,
+            path: &file.path,
+            grammar: &job.grammar,
+        });
+        match search.search(text.as_bytes(), &admitted, limit, slot, || {
+            (self.is_stopped)()
+        }) {
             Ok(found) => Some((found, search.faults())),
             Err(error) => {
                 outcome.failed = Some(error);

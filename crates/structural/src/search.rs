@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
+use crate::cache::Slot;
 use crate::grammar::Grammar;
 use crate::matcher::{DEFAULT_BUDGET, Found, Matcher, Traced, bytes_of};
 use crate::pattern::Pattern;
@@ -68,16 +69,23 @@ impl<'p> FileSearch<'p> {
     }
 
     /// Finds the matches in `source`, in order, at most `limit` of them.
+    ///
+    /// With a slot, the tree is taken from there, or kept there.
     pub(crate) fn search(
         &mut self,
         source: &[u8],
         admitted: &Admitted,
         limit: usize,
+        slot: Option<Slot<'_>>,
         mut is_stopped: impl FnMut() -> bool,
     ) -> Result<Vec<FileMatch>, SearchError> {
-        let tree = self.parse(source, &mut is_stopped)?;
-        self.lay_out(&tree, source, admitted);
-        drop(tree);
+        match slot {
+            Some(slot) => self.lay_out_kept(source, slot, &mut is_stopped)?,
+            None => {
+                let tree = self.parse(source, &mut is_stopped)?;
+                self.lay_out(&tree, source, admitted);
+            }
+        }
         let mut found: Vec<FileMatch> = Vec::new();
         self.each_match(source, admitted, Trace::Off, |search, hit, _, _| {
             if found.iter().rev().take(16).any(|f| f.bytes == hit.bytes) {
@@ -90,6 +98,24 @@ impl<'p> FileSearch<'p> {
             ControlFlow::Continue(())
         })?;
         Ok(found)
+    }
+
+    /// Lays out the whole tree, from the slot if it is there.
+    fn lay_out_kept(
+        &mut self,
+        source: &[u8],
+        slot: Slot<'_>,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<(), SearchError> {
+        let content = slot.fingerprint(source);
+        if let Some(kept) = slot.get(content) {
+            self.flat.unpack(&kept);
+            return Ok(());
+        }
+        let tree = self.parse(source, is_stopped)?;
+        self.flat.refill(&tree, |_| true, None, |_| true);
+        slot.put(content, self.flat.pack());
+        Ok(())
     }
 
     /// Copies what matching needs out of a tree.
@@ -262,6 +288,11 @@ pub fn search_text(
     if admitted.is_empty() {
         return Ok(Vec::new());
     }
-    FileSearch::new(grammar, pattern, &plan)
-        .search(text.as_bytes(), &admitted, usize::MAX, || false)
+    FileSearch::new(grammar, pattern, &plan).search(
+        text.as_bytes(),
+        &admitted,
+        usize::MAX,
+        None,
+        || false,
+    )
 }

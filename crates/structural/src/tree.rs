@@ -4,9 +4,13 @@
 //! kinds, byte ranges and where each subtree ends. Everything after that is
 //! array work, so nothing recurses over the depth of a source file.
 
+mod pack;
+
 use std::ops::Range;
 
 use tree_sitter::Tree;
+
+pub(crate) use pack::PackedTree;
 
 /// Kind id of an error node, in every grammar.
 pub(crate) const ERROR: u16 = u16::MAX;

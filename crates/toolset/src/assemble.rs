@@ -54,6 +54,8 @@ impl Toolset {
             grammars: None,
             #[cfg(feature = "structural")]
             search_threads: None,
+            #[cfg(feature = "structural")]
+            search_cache_bytes: None,
         }
     }
 
@@ -92,6 +94,8 @@ pub struct ToolsetBuilder {
     grammars: Option<Arc<dyn structural::GrammarSource>>,
     #[cfg(feature = "structural")]
     search_threads: Option<usize>,
+    #[cfg(feature = "structural")]
+    search_cache_bytes: Option<usize>,
 }
 
 impl ToolsetBuilder {
@@ -106,6 +110,15 @@ impl ToolsetBuilder {
     #[cfg(feature = "structural")]
     pub fn search_threads(mut self, threads: usize) -> Self {
         self.search_threads = Some(threads);
+        self
+    }
+
+    /// Sets how much memory a run takes to keep the trees of the files searched,
+    /// in bytes; the default is [`structural::DEFAULT_CACHE_BYTES`], and 0 is
+    /// right where a run makes one search only.
+    #[cfg(feature = "structural")]
+    pub fn search_cache_bytes(mut self, bytes: usize) -> Self {
+        self.search_cache_bytes = Some(bytes);
         self
     }
 
@@ -184,11 +197,14 @@ impl ToolsetBuilder {
         {
             registry = match self.grammars {
                 Some(grammars) => {
-                    let search = structural::AstGrep::new(self.workspace.clone(), grammars);
-                    registry.typed(match self.search_threads {
-                        Some(threads) => search.threads(threads),
-                        None => search,
-                    })
+                    let mut search = structural::AstGrep::new(self.workspace.clone(), grammars);
+                    if let Some(threads) = self.search_threads {
+                        search = search.threads(threads);
+                    }
+                    if let Some(bytes) = self.search_cache_bytes {
+                        search = search.cache_bytes(bytes);
+                    }
+                    registry.typed(search)
                 }
                 None => registry.not_attached("ast_grep", "grammar source"),
             };

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 
 /// Makes one call in a run of its own.
 pub(super) async fn run(args: &CallArgs, environment: &Environment) -> Result<u8, Failure> {
-    let session = Session::open(&args.run, environment)?;
+    let session = Session::for_one_call(&args.run, environment)?;
     let arguments = arguments::parse(
         &args.arguments,
         &session.schema(&args.tool),

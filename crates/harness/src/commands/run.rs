@@ -36,13 +36,33 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Opens the run that the command line describes.
     pub(super) fn open(args: &RunArgs, environment: &'a Environment) -> Result<Self, Failure> {
+        Self::with(args, environment, Attachments::default())
+    }
+
+    /// Opens such a run for one call.
+    pub(super) fn for_one_call(
+        args: &RunArgs,
+        environment: &'a Environment,
+    ) -> Result<Self, Failure> {
+        let attachments = Attachments {
+            is_one_call: true,
+            ..Attachments::default()
+        };
+        Self::with(args, environment, attachments)
+    }
+
+    fn with(
+        args: &RunArgs,
+        environment: &'a Environment,
+        attachments: Attachments,
+    ) -> Result<Self, Failure> {
         let workspace = trust::workspace(args, environment)?;
         let reporter = Arc::new(Reporter::new(environment.stderr));
         let attachments = Attachments {
             file_tools: true,
             search_threads: environment.search_threads,
             events: Some(Arc::clone(&reporter) as _),
-            ..Attachments::default()
+            ..attachments
         };
         let toolset = assemble(workspace, args.mode.mode(), attachments)?;
         Ok(Self {

@@ -264,6 +264,7 @@ impl Session {
         let attachments = Attachments {
             file_tools: params.file_tools,
             search_threads: None,
+            is_one_call: false,
             tools: tools.collect(),
             guardrail: (!params.guardrails.is_empty()).then(|| Arc::new(params.guardrails) as _),
             approver: params

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::report::{ReadingDetails, Report, SkippedFile};
 use super::scope::{Scope, Target};
 use super::{PROGRESS_EVERY, off_runtime, render};
+use crate::cache::{DEFAULT_CACHE_BYTES, TreeCache};
 use crate::error::Error;
 use crate::grammar::GrammarSource;
 use crate::near::{self, NearMiss};
@@ -117,6 +118,7 @@ pub struct AstGrep {
     grammars: Arc<dyn GrammarSource>,
     threads: usize,
     use_prefilter: bool,
+    cache_bytes: usize,
 }
 
 impl AstGrep {
@@ -129,6 +131,7 @@ impl AstGrep {
             grammars,
             threads,
             use_prefilter: true,
+            cache_bytes: DEFAULT_CACHE_BYTES,
         }
     }
 
@@ -136,6 +139,16 @@ impl AstGrep {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
+        self
+    }
+
+    /// Sets how much memory the run may take to keep the trees of the files it
+    /// searched, in bytes; the default is [`DEFAULT_CACHE_BYTES`].
+    ///
+    /// With 0 nothing is kept, which is right where a run makes only one search.
+    #[must_use]
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = bytes;
         self
     }
 
@@ -161,11 +174,16 @@ impl TypedTool for AstGrep {
         context: &CallContext,
     ) -> Result<ToolOutput, ToolError> {
         let request = Request::parse(input, &self.workspace, &*self.grammars)?;
+        let cache = (self.cache_bytes > 0).then(|| context.run().state::<TreeCache>());
+        if let Some(cache) = &cache {
+            cache.begin(self.cache_bytes);
+        }
         let hunt = Hunt {
             workspace: self.workspace.clone(),
             grammars: Arc::clone(&self.grammars),
             threads: self.threads,
             use_prefilter: self.use_prefilter,
+            cache,
             request,
             context: context.clone(),
             // Ends the threads when this future is dropped.
@@ -212,6 +230,7 @@ struct Hunt {
     grammars: Arc<dyn GrammarSource>,
     threads: usize,
     use_prefilter: bool,
+    cache: Option<Arc<TreeCache>>,
     request: Request,
     context: CallContext,
     stop: CancellationToken,
@@ -261,6 +280,7 @@ impl Hunt {
             limit: self.request.max_results,
             threads: self.threads,
             use_prefilter: self.use_prefilter,
+            cache: self.cache.as_deref(),
             is_stopped: &is_stopped,
             progress: &progress,
         };

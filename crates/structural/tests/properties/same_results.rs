@@ -1,6 +1,7 @@
 //! How a search is done does not change what it finds.
 
 use serde_json::{Value, json};
+use tiers::CallContext;
 
 use crate::corpus;
 use crate::tool::Folder;
@@ -105,4 +106,47 @@ fn a_limit_gives_the_first_of_all_matches() {
             }
         }
     }
+}
+
+#[test]
+fn trees_kept_from_the_last_search_change_nothing() {
+    let Some(folder) = corpora() else { return };
+    let context = CallContext::detached(&folder.run());
+    for pattern in PATTERNS {
+        let input = input(pattern, 1_000_000);
+        let plain = folder.call(&folder.tool().cache_bytes(0), &input).unwrap();
+        for threads in [1, 2] {
+            let tool = folder.tool().threads(threads);
+            let said = folder.call_in(&tool, &input, &context).unwrap();
+            assert_eq!(said.text, plain.text, "{pattern}, {threads} threads");
+            assert_eq!(said.details, plain.details, "{pattern}, {threads} threads");
+        }
+        // So little that most trees are not kept.
+        let tool = folder.tool().cache_bytes(100_000);
+        let said = folder.call_in(&tool, &input, &context).unwrap();
+        assert_eq!(said.details, plain.details, "{pattern}, little memory");
+    }
+}
+
+#[test]
+fn a_changed_file_is_never_searched_as_it_was() {
+    let mut folder = Folder::new().file("a.py", "f(1)\n").file("b.py", "f(2)\n");
+    let context = CallContext::detached(&folder.run());
+    let tool = folder.tool();
+    let pattern = input("f($X)", 50);
+    let places = |folder: &Folder| folder.call_in(&tool, &pattern, &context).unwrap().places();
+    assert_eq!(places(&folder), ["a.py:1", "b.py:1"]);
+    // As long as before, and with the time of before.
+    let path = folder.path().join("a.py");
+    let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+    folder = folder.file("a.py", "g(1)\n");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    assert_eq!(places(&folder), ["b.py:1"]);
+    folder = folder.file("a.py", "\nf(1)\n");
+    assert_eq!(places(&folder), ["a.py:2", "b.py:1"]);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(places(&folder), ["b.py:1"]);
+    folder = folder.file("a.rs", "fn m() { f(1); }\n");
+    assert_eq!(places(&folder), ["a.rs:1", "b.py:1"]);
 }
