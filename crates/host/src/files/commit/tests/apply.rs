@@ -227,6 +227,26 @@ fn modes_are_kept_and_a_moved_file_has_that_of_the_one_it_was() {
     );
 }
 
+#[test]
+fn owner_and_group_are_kept_where_the_system_permits() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can make a file of another owner
+    }
+    let site = Site::new();
+    site.put("a", "old");
+    std::os::unix::fs::chown(site.at("a"), Some(1234), Some(5678)).unwrap();
+    fs::set_permissions(site.at("a"), fs::Permissions::from_mode(0o6755)).unwrap();
+    let mut set = site.set(&[("a", Some("old"), None)]);
+    set.push(FileChange::create(site.path("b"), *b"old").like(site.path("a")))
+        .unwrap();
+    site.applied(&set);
+    let edited = site.set(&[("b", Some("old"), Some("new"))]);
+    assert_eq!(site.applied(&edited).notes, [""; 0]);
+    let metadata = fs::metadata(site.at("b")).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (1234, 5678));
+    assert_eq!(site.tree(), entries([("b", "6755 new")]));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_whose_owner_cannot_be_kept_does_not_run_as_that_owner() {
