@@ -2,6 +2,7 @@
 
 mod beneath;
 mod commit;
+mod looks;
 
 use std::ffi::OsString;
 use std::io;
@@ -115,10 +116,11 @@ pub enum FileKind {
 /// links, so that a directory which became a link after the path was resolved
 /// is an error and not an escape.
 ///
-/// A write makes a new file beside the old one and renames it, keeping mode
-/// and, where the system permits, owner. Other hard links to the old file keep
-/// the old contents, and extended attributes are not copied. A setuid or setgid
-/// bit is kept only with the owner or group that it stands for.
+/// A write makes a new file beside the old one and renames it, keeping mode,
+/// access list (on Linux) and, where the system permits, owner. Other hard links
+/// to the old file keep the old contents, and other extended attributes are not
+/// copied. A setuid or setgid bit is kept only with the owner or group that it
+/// stands for.
 ///
 /// ```
 /// # use host::{DiskFiles, HarnessFiles, Trust, Workspace};

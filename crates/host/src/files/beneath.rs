@@ -8,9 +8,10 @@ use std::path::Component;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::looks::Looks;
 use super::{FileKind, FileMetadata};
 use crate::{Error, WorkspacePath};
 
@@ -96,7 +97,7 @@ pub(super) fn write(path: &WorkspacePath, bytes: &[u8]) -> Result<(), Error> {
             if !is_writable(&parent, &name, &stat) {
                 return Err(io_error(action, path)(Errno::ACCESS));
             }
-            Some(stat)
+            Some(looks_at(&parent, &name, stat).map_err(io_error(action, path))?)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(io_error(action, path)(error)),
@@ -299,54 +300,21 @@ fn create_beside(folder: &OwnedFd) -> io::Result<(String, File)> {
     Err(last.into())
 }
 
-fn fill(mut file: File, bytes: &[u8], old: Option<&Stat>) -> io::Result<()> {
+/// Looks at a regular file, as far as it may be opened.
+fn looks_at(folder: &OwnedFd, name: &OsStr, stat: Stat) -> io::Result<Looks> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    match rustix::fs::openat(folder, name, flags | OFlags::NOCTTY, Mode::empty()) {
+        Ok(file) => Looks::of(&File::from(file)),
+        Err(_) => Ok(Looks::without_access_list(stat)),
+    }
+}
+
+fn fill(mut file: File, bytes: &[u8], old: Option<&Looks>) -> io::Result<()> {
     file.write_all(bytes)?;
     if let Some(old) = old {
-        dress(&file, old)?;
+        old.give_to(&file)?;
     }
     file.sync_data()
-}
-
-/// What a new file could not keep of the one it is to replace.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Lost {
-    /// The owner or the group.
-    pub(super) owner: bool,
-    /// The bit that makes a program run as its owner or its group.
-    pub(super) privilege: bool,
-}
-
-/// Gives a new file the mode, and where the system permits the owner and the
-/// group, of `old`.
-///
-/// A program that runs as its owner (or its group) does so only as long as that
-/// owner is kept: new bytes never run as somebody who did not own the old ones.
-pub(super) fn dress(file: &File, old: &Stat) -> io::Result<Lost> {
-    let is_kept = |new: &Stat| (new.st_uid == old.st_uid, new.st_gid == old.st_gid);
-    let mut kept = is_kept(&rustix::fs::fstat(file)?);
-    if kept != (true, true) {
-        // Only root may give files away; for others the owner changes, as with
-        // every editor that saves by renaming. The group may work alone.
-        let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-        if rustix::fs::fchown(file, Some(owner), Some(group)).is_err() {
-            let _ = rustix::fs::fchown(file, None, Some(group));
-        }
-        kept = is_kept(&rustix::fs::fstat(file)?);
-    }
-    let old_mode = Mode::from_raw_mode(old.st_mode);
-    let mut mode = old_mode;
-    if !kept.0 {
-        mode.remove(Mode::SUID);
-    }
-    if !kept.1 {
-        mode.remove(Mode::SGID);
-    }
-    // After the owner: changing that one clears these bits.
-    rustix::fs::fchmod(file, mode)?;
-    Ok(Lost {
-        owner: kept != (true, true),
-        privilege: mode != old_mode,
-    })
 }
 
 pub(super) fn stat_at(folder: &OwnedFd, name: impl rustix::path::Arg) -> io::Result<Stat> {

@@ -36,16 +36,15 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{FileType, Stat};
-
 pub(super) use self::steps::Steps;
 
 use self::digest::Digest;
 use self::journal::{Desk, Journal};
-use self::slot::{Refusal, Slot};
+use self::slot::{Refusal, Slot, open_file};
 use self::steps::Step;
 use self::undo::Direction;
-use super::beneath::{self, Lost, Missing};
+use super::beneath::{self, Missing};
+use super::looks::{Looks, Lost};
 use crate::change_set::{
     Applied, ChangeSet, Difference, FileChange, Leftover, Mismatch, Outcome, Recovered,
 };
@@ -69,7 +68,7 @@ struct Work<'a> {
     change: &'a FileChange,
     slot: Slot,
     /// The file whose looks the new one gets.
-    like: Option<Stat>,
+    like: Option<Looks>,
     /// Names of the file besides this one.
     other_names: usize,
 }
@@ -308,14 +307,14 @@ impl<'a> Work<'a> {
     fn new(change: &'a FileChange, seen: verify::Seen, id: &str, index: usize) -> Self {
         let digest = |bytes: Option<&std::sync::Arc<[u8]>>| bytes.map(|bytes| Digest::of(bytes));
         let digests = (digest(change.before()), digest(change.after()));
-        let like = match (&seen.stat, change.permissions_of()) {
-            (Some(stat), _) => Some(*stat),
+        let names = seen.looks.as_ref().map_or(1, |looks| {
+            usize::try_from(looks.stat.st_nlink).unwrap_or(usize::MAX)
+        });
+        let like = match (seen.looks, change.permissions_of()) {
+            (Some(looks), _) => Some(looks),
             (None, Some(other)) => looks_of(other),
             (None, None) => None,
         };
-        let names = seen.stat.map_or(1, |stat| {
-            usize::try_from(stat.st_nlink).unwrap_or(usize::MAX)
-        });
         Self {
             change,
             slot: Slot::new(change.path().clone(), digests, id, index),
@@ -368,11 +367,11 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Returns what the system says of a regular file.
-fn looks_of(path: &WorkspacePath) -> Option<Stat> {
+/// Looks at a regular file that may be read.
+fn looks_of(path: &WorkspacePath) -> Option<Looks> {
     let place = beneath::descend(path, Missing::Fail).ok()??;
-    let stat = beneath::stat_at(&place.folder, &place.name).ok()?;
-    (beneath::file_type(&stat) == FileType::RegularFile).then_some(stat)
+    let (file, _) = open_file(&place.folder, &place.name).ok()??;
+    Looks::of(&file).ok()
 }
 
 /// Lists the folders that new files need, outermost first.

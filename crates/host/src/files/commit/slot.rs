@@ -13,7 +13,8 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::beneath::{self, Barrier, Lost, Missing, Place};
+use super::super::beneath::{self, Barrier, Missing, Place};
+use super::super::looks::{Looks, Lost};
 use super::digest::Digest;
 use super::steps::{Step, Steps};
 use crate::WorkspacePath;
@@ -102,7 +103,7 @@ impl Slot {
     pub(super) fn stage(
         &self,
         bytes: &[u8],
-        like: Option<&Stat>,
+        like: Option<&Looks>,
         steps: &Steps,
     ) -> Result<Lost, Refusal> {
         let place = self.open()?;
@@ -114,7 +115,7 @@ impl Slot {
         steps.before(Step::Stage)?;
         file.write_all(second)?;
         let lost = match like {
-            Some(like) => beneath::dress(&file, like)?,
+            Some(like) => like.give_to(&file)?,
             None => Lost::default(),
         };
         steps.sync_contents(&file)?;
@@ -364,14 +365,14 @@ impl Slot {
     /// Copies a file within a folder, with its looks.
     fn copy(&self, folder: &OwnedFd, from: &OsStr, to: &str, steps: &Steps) -> Result<(), Refusal> {
         steps.before(Step::Copy)?;
-        let Some((mut old, stat)) = open_file(folder, from)? else {
+        let Some((mut old, _)) = open_file(folder, from)? else {
             return Err(Refusal::Other("it is no regular file any more".to_owned()));
         };
         // An earlier try may have left one.
         let _ = rustix::fs::unlinkat(folder, &self.partial, AtFlags::empty());
         let mut file = create(folder, &self.partial, true)?;
         io::copy(&mut old, &mut file)?;
-        beneath::dress(&file, &stat)?;
+        Looks::of(&old)?.give_to(&file)?;
         steps.sync_contents(&file)?;
         steps.before(Step::Rename)?;
         Ok(rustix::fs::renameat(folder, &self.partial, folder, to)?)

@@ -4,9 +4,10 @@
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{Access, AtFlags, FileType, Stat};
+use rustix::fs::{Access, AtFlags, FileType};
 
 use super::super::beneath::{self, Barrier, Missing, Place};
+use super::super::looks::Looks;
 use super::slot::open_file;
 use super::steps::{Step, Steps};
 use crate::WorkspacePath;
@@ -14,10 +15,9 @@ use crate::change_set::{Difference, FileChange, Mismatch};
 use crate::error::io_reason;
 
 /// What is known of a file that is as the change expects it.
-#[derive(Clone)]
 pub(super) struct Seen {
-    /// What the system says of it; `None` where there is no file yet.
-    pub(super) stat: Option<Stat>,
+    /// Who may do what with it; `None` where there is no file yet.
+    pub(super) looks: Option<Looks>,
 }
 
 /// Checks one file, before anything is done or once more.
@@ -43,7 +43,7 @@ pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<S
         Err(Barrier::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
             return match change.before() {
                 Some(_) => Err(differs(Difference::Missing)),
-                None => may_make(path).map(|()| Seen { stat: None }),
+                None => may_make(path).map(|()| Seen { looks: None }),
             };
         }
         Err(Barrier::Io(error)) => return Err(unreadable(&error)),
@@ -59,7 +59,7 @@ pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<S
     };
     let is_written = !change.is_unchanged();
     let seen = match (change.before(), stat) {
-        (None, None) => Seen { stat: None },
+        (None, None) => Seen { looks: None },
         (Some(_), None) => return Err(differs(Difference::Missing)),
         (before, Some(stat)) => match (beneath::file_type(&stat), before) {
             (FileType::Symlink, _) => {
@@ -69,11 +69,11 @@ pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<S
             }
             (_, None) => return Err(differs(Difference::Exists)),
             (FileType::RegularFile, Some(before)) => {
-                let stat = compare(change, &place, before)?;
-                if is_written && !beneath::is_writable(&place.folder, &place.name, &stat) {
+                let looks = compare(change, &place, before)?;
+                if is_written && !beneath::is_writable(&place.folder, &place.name, &looks.stat) {
                     return Err(differs(Difference::ReadOnly));
                 }
-                Seen { stat: Some(stat) }
+                Seen { looks: Some(looks) }
             }
             (other, Some(_)) => {
                 return Err(differs(Difference::NotAFile {
@@ -98,21 +98,22 @@ pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<S
 }
 
 /// Reads a file and compares every byte.
-fn compare(change: &FileChange, place: &Place, before: &[u8]) -> Result<Stat, Mismatch> {
+fn compare(change: &FileChange, place: &Place, before: &[u8]) -> Result<Looks, Mismatch> {
     let path = change.path();
-    let read = || -> io::Result<Option<(Vec<u8>, Stat)>> {
-        let Some((file, stat)) = open_file(&place.folder, &place.name)? else {
+    let read = || -> io::Result<Option<(Vec<u8>, Looks)>> {
+        let Some((file, _)) = open_file(&place.folder, &place.name)? else {
             return Ok(None);
         };
+        let looks = Looks::of(&file)?;
         // One byte more than expected tells that there are more.
         let mut bytes = Vec::with_capacity(before.len() + 1);
         file.take(before.len() as u64 + 1).read_to_end(&mut bytes)?;
-        Ok(Some((bytes, stat)))
+        Ok(Some((bytes, looks)))
     };
     match read() {
-        Ok(Some((bytes, stat))) => match Mismatch::between(path, before, &bytes) {
+        Ok(Some((bytes, looks))) => match Mismatch::between(path, before, &bytes) {
             Some(mismatch) => Err(mismatch),
-            None => Ok(stat),
+            None => Ok(looks),
         },
         Ok(None) => Err(Mismatch::new(path.clone(), Difference::Missing)),
         Err(error) => {

@@ -276,6 +276,61 @@ fn a_file_whose_owner_cannot_be_kept_does_not_run_as_that_owner() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn access_lists_are_kept_and_none_is_taken_over_from_the_folder() {
+    use crate::files::looks::access_list::NAME;
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    use rustix::io::Errno;
+    /// As the system writes them: owner, user 1234, group, mask, others.
+    fn list(user: u8) -> Vec<u8> {
+        let nobody = u32::MAX.to_le_bytes();
+        let entry = |tag: u8, rights: u8, id: [u8; 4]| [&[tag, 0, rights, 0][..], &id].concat();
+        [
+            2_u32.to_le_bytes().to_vec(),
+            entry(1, 6, nobody),
+            entry(2, user, 1234_u32.to_le_bytes()),
+            entry(4, 4, nobody),
+            entry(16, 6, nobody),
+            entry(32, 4, nobody),
+        ]
+        .concat()
+    }
+    let site = Site::new();
+    for name in ["listed", "plain", "written"] {
+        site.put(name, "old");
+    }
+    let set =
+        |path: &Path, name: &str, list: &[u8]| setxattr(path, name, list, XattrFlags::empty());
+    match set(&site.at("listed"), NAME, &list(6)) {
+        Err(Errno::NOTSUP) => return, // the file system knows no such lists
+        set => set.unwrap(),
+    }
+    set(&site.at("written"), NAME, &list(6)).unwrap();
+    let default = "system.posix_acl_default";
+    set(site.workspace.root(), default, &list(7)).unwrap();
+    let before = site.tree();
+    site.applied(&site.set(&[
+        ("listed", Some("old"), Some("new")),
+        ("plain", Some("old"), Some("new")),
+    ]));
+    beneath::write(&site.path("written"), b"new").unwrap();
+    let get = |name: &str| {
+        let mut list = vec![0; 256];
+        let len = getxattr(site.at(name), NAME, list.as_mut_slice())?;
+        list.truncate(len);
+        Ok::<_, Errno>(list)
+    };
+    assert_eq!(get("listed"), Ok(list(6)));
+    assert_eq!(get("written"), Ok(list(6)));
+    assert_eq!(get("plain"), Err(Errno::NODATA));
+    let new = before
+        .into_iter()
+        .map(|(name, text)| (name, text.replace("old", "new")))
+        .collect();
+    assert_eq!(site.tree(), new);
+}
+
 #[test]
 fn hard_links_are_said_and_keep_the_old_text() {
     let site = Site::new();
