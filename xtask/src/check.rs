@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use crate::process::{cargo, command, run as run_command};
-use crate::{fuzz, paths, setup, tables, tidy};
+use crate::{fuzz, paths, setup, tables, test, tidy};
 
 /// Runs the checks, cheapest first.
 pub(crate) fn run(options: &setup::Options) -> Result<()> {
@@ -13,6 +13,8 @@ pub(crate) fn run(options: &setup::Options) -> Result<()> {
     run_command(&mut deny())?;
     let mut clippy = cargo(["clippy", "--release", "--workspace", "--all-targets"]);
     run_command(clippy.args(["--", "-D", "warnings"]))?;
+    let mut clippy = test::language_pack("clippy");
+    run_command(clippy.args(["--all-targets", "--", "-D", "warnings"]))?;
     let mut doc = cargo(["doc", "--release", "--workspace", "--no-deps"]);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     tables::check()?;

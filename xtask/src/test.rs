@@ -1,5 +1,7 @@
 //! `cargo xtask test` and `cargo xtask conformance`.
 
+use std::process::Command;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -32,14 +34,34 @@ pub(crate) struct Filter {
 /// Installs what is missing, then runs every test of the workspace.
 ///
 /// The conformance package switches every grammar on, and one build serves all
-/// packages, so that no crate is tested with fewer.
+/// packages, so that no crate is tested with fewer. Grammars that are loaded
+/// from a folder have a build of their own, since they must not be linked in.
 pub(crate) fn run(options: &Options) -> Result<()> {
     setup::run(&options.setup)?;
-    let mut test = cargo(["test", "--release", "--workspace", "--no-fail-fast"]);
-    if let Some(filter) = &options.filter.filter {
-        test.arg("--").arg(filter);
+    let mut all = cargo(["test", "--release", "--workspace", "--no-fail-fast"]);
+    let mut pack = language_pack("test");
+    pack.args(["--no-fail-fast", "--test", "language_pack"]);
+    for test in [&mut all, &mut pack] {
+        if let Some(filter) = &options.filter.filter {
+            test.arg("--").arg(filter);
+        }
+        run_command(test)?;
     }
-    run_command(&mut test)
+    Ok(())
+}
+
+/// Returns a cargo command for the crate that loads grammars from a folder, with
+/// that feature and hardly any grammar linked in.
+pub(crate) fn language_pack(command: &'static str) -> Command {
+    cargo([
+        command,
+        "--release",
+        "--package",
+        "toolset-structural",
+        "--no-default-features",
+        "--features",
+        "language-pack-download,lang-rust",
+    ])
 }
 
 /// Runs the package of conformance cases.

@@ -159,6 +159,8 @@ fn attempts_text(attempts: &[Attempt]) -> String {
         };
         let rung = attempt.rung.to_string();
         match groups.iter_mut().find(|(p, _)| *p == place) {
+            // Several contexts may read it as the same thing.
+            Some((_, rungs)) if rungs.contains(&rung) => {}
             Some((_, rungs)) => rungs.push(rung),
             None => groups.push((place, vec![rung])),
         }

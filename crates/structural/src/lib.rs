@@ -6,6 +6,8 @@ mod cache;
 mod error;
 mod excerpt;
 mod grammar;
+#[cfg(feature = "language-pack")]
+mod language_pack;
 pub mod languages;
 mod matcher;
 mod near;
@@ -24,6 +26,8 @@ mod walk;
 pub use cache::DEFAULT_CACHE_BYTES;
 pub use error::Error;
 pub use grammar::{CompiledGrammars, Grammar, GrammarError, GrammarSource};
+#[cfg(feature = "language-pack")]
+pub use language_pack::{LanguagePack, PackError};
 pub use near::NearMiss;
 pub use pattern::{Attempt, MAX_PATTERN_BYTES, MAX_VARIABLES, Pattern, PatternError, Variable};
 pub use rewrite::{

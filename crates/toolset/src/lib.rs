@@ -49,6 +49,11 @@
 //! | --- | --- |
 //! | `structural` (default) | `ast_grep` |
 //! | `all-grammars` | more languages for `structural` |
+//! | `language-pack` | languages of `structural` that are not compiled in: `structural::LanguagePack` loads them from a folder |
+//! | `language-pack-download` | it also fetches them |
+//!
+//! The language pack's build script fetches sources that nothing here uses unless
+//! `TSLP_OFFLINE=1` is set when it is built.
 
 #![cfg_attr(
     test,

@@ -1,4 +1,5 @@
-//! Real source trees that tests search and benchmarks measure.
+//! Real source trees that tests search and benchmarks measure, and grammars that
+//! tests compile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,14 @@ pub(super) fn items() -> Vec<Item> {
             need: Need::Required,
             program: None,
             install: c,
+        },
+        Item {
+            folder: "grammars",
+            version: "tree-sitter-gdscript 6.1.0 and tree-sitter-zig 1.1.2".to_owned(),
+            purpose: "grammars to load as shared libraries, from crates.io",
+            need: Need::Required,
+            program: None,
+            install: grammars,
         },
         Item {
             folder: "corpora/dart",
@@ -152,6 +161,24 @@ fn c(_: &Item, folder: &Path) -> Result<()> {
         }
     }
     bail!("`xtask/corpora/Cargo.lock` does not name openssl-src")
+}
+
+/// Copies the C sources of grammars, each in a folder of the language's name.
+fn grammars(_: &Item, folder: &Path) -> Result<()> {
+    for package in locked_crates()? {
+        let Some(language) = package.name.strip_prefix("tree-sitter-") else {
+            continue;
+        };
+        let source = package
+            .manifest_path
+            .parent()
+            .context("a manifest has a folder")?
+            .join("src");
+        if source.join("parser.c").is_file() {
+            copy(&source, &folder.join(language), &["c", "h"])?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies the files below `from` that end in one of `extensions`.

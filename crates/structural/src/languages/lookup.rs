@@ -20,6 +20,21 @@ pub struct Languages {
     extensions: HashMap<&'static str, usize>,
     basenames: HashMap<String, usize>,
     shebangs: HashMap<&'static str, usize>,
+    further: Option<Further>,
+    /// Where the rows begin that `further` is about.
+    further_from: usize,
+}
+
+/// What recognises the files of languages whose rows do not say how: each
+/// returns an id, with `_` for `-`.
+#[derive(Debug, Clone, Copy)]
+pub struct Further {
+    /// By the name of the file.
+    pub by_file_name: fn(&str) -> Option<&'static str>,
+    /// By the file name extension.
+    pub by_extension: fn(&str) -> Option<&'static str>,
+    /// By the first line.
+    pub by_shebang: fn(&str) -> Option<&'static str>,
 }
 
 impl Languages {
@@ -45,6 +60,17 @@ impl Languages {
         set
     }
 
+    /// Adds languages that `further` recognises, where no other one claims the file.
+    #[must_use]
+    pub fn with_further(self, rows: Vec<&'static Language>, further: Further) -> Self {
+        let further_from = self.rows.len();
+        Self {
+            further: Some(further),
+            further_from,
+            ..Self::new([self.rows, rows].concat())
+        }
+    }
+
     /// Returns the languages, in the order they were given.
     pub fn iter(&self) -> impl Iterator<Item = &'static Language> + use<'_> {
         self.rows.iter().copied()
@@ -66,6 +92,7 @@ impl Languages {
         self.by_id(&name)
             .or_else(|| self.row(self.aliases.get(name.as_str())))
             .or_else(|| self.by_extension(&name))
+            .or_else(|| self.further(&name, Recognise::Extension))
     }
 
     /// Returns the ids of all languages, the ones closest to `name` first.
@@ -108,6 +135,7 @@ impl Languages {
                     .find_map(|e| self.by_extension(&e.to_lowercase()))
             })
             .or_else(|| self.by_basename(name.split_once('.')?.0))
+            .or_else(|| self.further(name, Recognise::FileName))
     }
 
     /// Returns the language of a script, judged by its first line.
@@ -126,6 +154,7 @@ impl Languages {
         }
         self.row(self.shebangs.get(program))
             .or_else(|| self.row(self.shebangs.get(without_version(program))))
+            .or_else(|| self.further(first_line, Recognise::Shebang))
     }
 
     fn by_basename(&self, name: &str) -> Option<&'static Language> {
@@ -136,9 +165,28 @@ impl Languages {
         self.row(self.extensions.get(extension))
     }
 
+    fn further(&self, text: &str, by: Recognise) -> Option<&'static Language> {
+        let further = self.further?;
+        let id = match by {
+            Recognise::FileName => (further.by_file_name)(text),
+            Recognise::Extension => (further.by_extension)(text),
+            Recognise::Shebang => (further.by_shebang)(text),
+        }?;
+        let at = *self.ids.get(normal_name(id).as_str())?;
+        (at >= self.further_from).then(|| self.row(Some(&at)))?
+    }
+
     fn row(&self, at: Option<&usize>) -> Option<&'static Language> {
         at.and_then(|at| self.rows.get(*at)).copied()
     }
+}
+
+/// What a language is recognised by.
+#[derive(Clone, Copy)]
+enum Recognise {
+    FileName,
+    Extension,
+    Shebang,
 }
 
 impl fmt::Debug for Languages {
@@ -215,16 +263,8 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{by_name, compiled, table};
+    use super::super::{compiled, table};
     use super::*;
-
-    fn by_path(path: &Path) -> Option<&'static Language> {
-        compiled().by_path(path)
-    }
-
-    fn by_shebang(line: &str) -> Option<&'static Language> {
-        compiled().by_shebang(line)
-    }
 
     fn id(language: Option<&Language>) -> &str {
         language.map_or("none", |l| l.id)
@@ -308,7 +348,7 @@ mod tests {
             ("", "none"),
             ("cobol", "none"),
         ] {
-            assert_eq!(id(by_name(name)), expected, "for {name:?}");
+            assert_eq!(id(compiled().by_name(name)), expected, "for {name:?}");
         }
     }
 
@@ -328,7 +368,7 @@ mod tests {
             ("mts", "typescript"),
             ("tsx", "tsx"),
         ] {
-            assert_eq!(id(by_name(name)), expected, "for {name:?}");
+            assert_eq!(id(compiled().by_name(name)), expected, "for {name:?}");
         }
         for (path, expected) in [
             ("a/b.mjs", "javascript"),
@@ -338,14 +378,24 @@ mod tests {
             ("b.cts", "typescript"),
             ("App.TSX", "tsx"),
         ] {
-            assert_eq!(id(by_path(Path::new(path))), expected, "for {path}");
+            assert_eq!(
+                id(compiled().by_path(Path::new(path))),
+                expected,
+                "for {path}"
+            );
         }
-        assert_eq!(id(by_shebang("#!/usr/bin/env node")), "javascript");
         assert_eq!(
-            id(by_shebang("#!/usr/bin/env -S deno run --allow-net")),
+            id(compiled().by_shebang("#!/usr/bin/env node")),
+            "javascript"
+        );
+        assert_eq!(
+            id(compiled().by_shebang("#!/usr/bin/env -S deno run --allow-net")),
             "typescript"
         );
-        assert_eq!(id(by_shebang("#! /usr/local/bin/node22\r")), "javascript");
+        assert_eq!(
+            id(compiled().by_shebang("#! /usr/local/bin/node22\r")),
+            "javascript"
+        );
     }
 
     #[cfg(all(feature = "lang-c", feature = "lang-cpp", feature = "lang-rust"))]
@@ -365,7 +415,11 @@ mod tests {
             ("a.rs.bak", "none"),
             ("a.unknown.rs", "rust"),
         ] {
-            assert_eq!(id(by_path(Path::new(path))), expected, "for {path:?}");
+            assert_eq!(
+                id(compiled().by_path(Path::new(path))),
+                expected,
+                "for {path:?}"
+            );
         }
     }
 
@@ -404,7 +458,7 @@ mod tests {
             "#!/bin/unheard-of",
             "#!7",
         ] {
-            assert_eq!(id(by_shebang(line)), "none", "for {line:?}");
+            assert_eq!(id(compiled().by_shebang(line)), "none", "for {line:?}");
         }
     }
 

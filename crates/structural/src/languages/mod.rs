@@ -17,6 +17,8 @@ macro_rules! compiled {
 mod curly;
 mod data;
 mod functional;
+#[cfg(feature = "language-pack")]
+pub(crate) mod general;
 mod jvm;
 mod lookup;
 mod scripting;
@@ -26,7 +28,7 @@ use std::sync::{Arc, LazyLock};
 
 use tree_sitter_language::LanguageFn;
 
-pub use lookup::Languages;
+pub use lookup::{Further, Languages};
 
 /// One language: its grammar and what the pattern compiler knows of it.
 #[derive(Clone, Copy)]

@@ -44,6 +44,7 @@ pub struct AstGrepInput {
     pub language: Option<String>,
     /// Most matches to return. Default 50.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub max_results: Option<u64>,
 }
 
