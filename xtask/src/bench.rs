@@ -6,6 +6,7 @@
 
 mod cases;
 mod matches;
+mod registry;
 mod report;
 
 use std::ffi::OsString;
@@ -25,6 +26,8 @@ use matches::Comparison;
 enum Family {
     /// `ast_grep` against ast-grep.
     Structural,
+    /// Building a registry, against copying what it holds.
+    Registry,
 }
 
 /// Options of `bench`.
@@ -70,7 +73,13 @@ enum Threads {
 
 /// Measures and writes `docs/benchmarks.md`.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let Family::Structural = options.family;
+    match options.family {
+        Family::Structural => structural(options),
+        Family::Registry => registry::run(),
+    }
+}
+
+fn structural(options: &Options) -> Result<()> {
     setup::run(&setup::Options::default())?;
     run_command(&mut cargo([
         "build",

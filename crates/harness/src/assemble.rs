@@ -1,11 +1,14 @@
 //! What a run of this harness has: grammars, its file tools, and what was brought.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use host::{DiskFiles, HarnessFiles, Workspace};
 use tiers::{Approver, EventSink, Guardrail, Mode, Tool};
-use toolset::{Error, Toolset};
+use toolset::Toolset;
+#[cfg(feature = "structural")]
+use toolset::structural::{CompiledGrammars, GrammarSource};
 
 use crate::commands::remark;
 use crate::files as file_tools;
@@ -15,8 +18,8 @@ use crate::files as file_tools;
 pub(crate) struct Attachments {
     /// Whether the file tools of this harness are part of it.
     pub(crate) file_tools: bool,
-    /// Threads of one search; one for each core where it is not said.
-    pub(crate) search_threads: Option<usize>,
+    /// Where and how searches work.
+    pub(crate) search: Search,
     /// Whether the run makes one call only, so that nothing is kept for another.
     pub(crate) is_one_call: bool,
     /// Tools from elsewhere.
@@ -26,20 +29,29 @@ pub(crate) struct Attachments {
     pub(crate) events: Option<Arc<dyn EventSink>>,
 }
 
+/// What the process was told about searches.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Search {
+    /// Threads of one search; one for each core where it is not said.
+    pub(crate) threads: Option<usize>,
+    /// A folder of grammars besides those compiled in.
+    pub(crate) grammars: Option<PathBuf>,
+}
+
 /// Builds the tools of one run.
 pub(crate) fn assemble(
     workspace: Workspace,
     mode: Mode,
     attachments: Attachments,
-) -> Result<Toolset, Error> {
+) -> anyhow::Result<Toolset> {
     let files = DiskFiles::new();
     recover(&files, &workspace);
     let files: Arc<dyn HarnessFiles> = Arc::new(files);
     let mut builder = Toolset::in_workspace(workspace.clone(), mode);
     #[cfg(feature = "structural")]
     {
-        builder = builder.grammars(Arc::new(toolset::structural::CompiledGrammars::new()));
-        if let Some(threads) = attachments.search_threads {
+        builder = builder.grammars(grammars(&attachments.search, &workspace)?);
+        if let Some(threads) = attachments.search.threads {
             builder = builder.search_threads(threads);
         }
         if attachments.is_one_call {
@@ -63,7 +75,28 @@ pub(crate) fn assemble(
     if let Some(events) = attachments.events {
         builder = builder.events(events);
     }
-    builder.build()
+    Ok(builder.build()?)
+}
+
+/// Returns the grammars compiled in, and those of the folder.
+#[cfg(feature = "structural")]
+fn grammars(search: &Search, workspace: &Workspace) -> anyhow::Result<Arc<dyn GrammarSource>> {
+    let Some(folder) = &search.grammars else {
+        return Ok(Arc::new(CompiledGrammars::new()));
+    };
+    #[cfg(feature = "language-pack")]
+    {
+        let pack = toolset::structural::LanguagePack::open(folder, workspace)?;
+        Ok(Arc::new(pack))
+    }
+    #[cfg(not(feature = "language-pack"))]
+    {
+        let _ = workspace;
+        anyhow::bail!(
+            "cannot use the folder of grammars `{}`: this program was built without the feature `language-pack`",
+            folder.display()
+        )
+    }
 }
 
 /// Ends a change that an earlier run was killed in, before anything reads the

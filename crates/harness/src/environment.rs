@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::assemble::Search;
 use crate::trust::TrustStore;
 
 /// The folder below the user's configuration folder.
@@ -14,8 +15,8 @@ const FOLDER: &str = "toolset";
 /// The surroundings of the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
-    /// Threads of one search, from `TOOLSET_THREADS`.
-    pub(crate) search_threads: Option<usize>,
+    /// From `TOOLSET_THREADS` and `TOOLSET_GRAMMARS`.
+    pub(crate) search: Search,
     /// The folder that relative paths of the command line start from.
     pub(crate) current: PathBuf,
     /// Where trust is remembered; `None` without a home.
@@ -82,7 +83,10 @@ impl Environment {
             ),
         };
         Ok(Self {
-            search_threads,
+            search: Search {
+                threads: search_threads,
+                grammars: variable("TOOLSET_GRAMMARS").map(|folder| current.join(folder)),
+            },
             current,
             trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
             stdin_is_terminal: std::io::stdin().is_terminal(),

@@ -39,7 +39,7 @@ pub(crate) async fn run(cli: Cli, environment: &Environment) -> ExitCode {
         Command::Tools(args) => tools::run(&args, environment),
         Command::Call(args) => call::run(&args, environment).await,
         Command::Repl(args) => repl::run(&args, environment).await,
-        Command::Serve => serve::run().await,
+        Command::Serve => serve::run(environment).await,
         Command::Trust(args) => trust::trust(&args, environment),
         Command::Untrust(args) => trust::untrust(&args, environment),
     };

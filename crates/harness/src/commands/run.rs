@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
         let reporter = Arc::new(Reporter::new(environment.stderr));
         let attachments = Attachments {
             file_tools: true,
-            search_threads: environment.search_threads,
+            search: environment.search.clone(),
             events: Some(Arc::clone(&reporter) as _),
             ..attachments
         };
@@ -105,6 +105,8 @@ impl<'a> Session<'a> {
                 Ok(()) = tokio::signal::ctrl_c() => {
                     if token.is_cancelled() {
                         self.reporter.clear();
+                        // At once: children are killed, not asked.
+                        host::process::finish(Duration::ZERO);
                         std::process::exit(i32::from(INTERRUPTED));
                     }
                     token.cancel();

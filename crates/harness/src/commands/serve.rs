@@ -4,9 +4,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, INTERRUPTED};
+use crate::environment::Environment;
 
 /// Serves the client on standard input and output.
-pub(super) async fn run() -> Result<u8, Failure> {
+pub(super) async fn run(environment: &Environment) -> Result<u8, Failure> {
     let stop = CancellationToken::new();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -14,6 +15,7 @@ pub(super) async fn run() -> Result<u8, Failure> {
     let mut serving = std::pin::pin!(crate::serve::serve(
         tokio::io::stdin(),
         tokio::io::stdout(),
+        environment.search.clone(),
         stop.clone(),
     ));
     let mut was_signalled = false;

@@ -3,6 +3,7 @@
 //! A field that is not known is refused: a rule or a limit that this version
 //! does not understand must never be dropped in silence.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,14 +77,14 @@ pub(crate) struct CallTool {
     pub(crate) arguments: Value,
     pub(crate) call: Option<String>,
     pub(crate) parent: Option<String>,
-    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) timeout_ms: Option<NonZeroU64>,
     #[serde(default)]
     pub(crate) dialect: Dialect,
 }
 
 impl CallTool {
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.timeout_ms.map(Duration::from_millis)
+        self.timeout_ms.map(|ms| Duration::from_millis(ms.get()))
     }
 }
 
@@ -110,8 +111,8 @@ fn no_arguments() -> Value {
 /// Reads the parameters of `method`; left out, they are an empty object.
 pub(crate) fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, RpcError> {
     let params = if params.is_null() { json!({}) } else { params };
-    serde_json::from_value(params)
-        .map_err(|error| Fault::InvalidParams.error(format!("parameters of `{method}`: {error}")))
+    wire::parse(params)
+        .map_err(|why| Fault::InvalidParams.error(format!("parameters of `{method}`: {why}")))
 }
 
 impl Dialect {
@@ -147,6 +148,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::tests::{assert_plain, each_damage};
 
     #[test]
     fn unknown_and_missing_fields_are_refused_by_name() {
@@ -161,5 +163,59 @@ mod tests {
         without.as_object_mut().unwrap().remove("trust");
         let error = read::<Initialize>("initialize", without).unwrap_err();
         assert!(error.message.contains("`trust`"), "{}", error.message);
+    }
+
+    #[test]
+    fn what_is_wrong_with_parameters_is_said_in_the_words_of_json() {
+        fn check<T: DeserializeOwned>(sample: &Value) {
+            assert!(read::<T>("m", sample.clone()).is_ok(), "{sample}");
+            let mut damaged = 0;
+            each_damage(sample, &mut |value| {
+                if let Err(error) = read::<T>("m", value) {
+                    assert_plain(&error.message);
+                    damaged += 1;
+                }
+            });
+            assert!(damaged > 5, "{sample}");
+        }
+        check::<Initialize>(&json!({
+            "protocol_version": 1,
+            "client": { "name": "a", "version": "1" },
+            "workspace": ".",
+            "trust": "trusted",
+            "mode": "plan",
+            "file_tools": true,
+            "tools": [{
+                "name": "a", "title": "A", "description": "b", "tier": "read",
+                "input_schema": {}, "details_schema": {}, "concurrency": "serial",
+            }],
+            "approver": true,
+            "events": true,
+            "guardrails": [{
+                "tools": ["a"], "tiers": ["read"], "decision": "deny", "message": "c",
+            }],
+        }));
+        check::<List>(&json!({ "dialect": "openai" }));
+        check::<CallTool>(&json!({
+            "name": "a", "arguments": {}, "call": "b", "parent": "c",
+            "timeout_ms": 1, "dialect": "gemini",
+        }));
+        check::<Cancel>(&json!({ "call": "a" }));
+        check::<Nothing>(&json!({}));
+    }
+
+    #[test]
+    fn no_time_at_all_is_refused_by_name() {
+        let call =
+            |ms: Value| read::<CallTool>("tools/call", json!({"name": "a", "timeout_ms": ms}));
+        assert!(call(json!(1)).is_ok());
+        assert_eq!(
+            call(json!(0)).unwrap_err().message,
+            "parameters of `tools/call`: `timeout_ms`: invalid value: integer `0`, \
+             expected a whole number from 1"
+        );
+        // The longest there is overflows no clock.
+        let longest = call(json!(u64::MAX)).unwrap().timeout().unwrap();
+        assert_eq!(longest, Duration::from_millis(u64::MAX));
     }
 }

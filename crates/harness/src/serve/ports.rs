@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use host::Workspace;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tiers::{
@@ -84,12 +85,18 @@ enum ClientConcurrency {
 pub(crate) struct ClientTool {
     spec: ToolSpec,
     group: Option<Arc<Group>>,
+    workspace: Workspace,
     peer: Peer,
     open: OpenCalls,
 }
 
 impl ClientTool {
-    pub(crate) fn new(described: ClientToolSpec, peer: &Peer, open: &OpenCalls) -> Self {
+    pub(crate) fn new(
+        described: ClientToolSpec,
+        workspace: &Workspace,
+        peer: &Peer,
+        open: &OpenCalls,
+    ) -> Self {
         let title = described.title.unwrap_or_else(|| described.name.clone());
         let mut spec = ToolSpec::from_schema(
             &described.name,
@@ -109,9 +116,34 @@ impl ClientTool {
         Self {
             spec,
             group,
+            workspace: workspace.clone(),
             peer: peer.clone(),
             open: open.clone(),
         }
+    }
+
+    /// Holds `touched` to paths of the workspace, and writes each in one way.
+    ///
+    /// What the tool did is done: an error carries its output.
+    fn confined(&self, mut output: ToolOutput) -> Result<ToolOutput, ToolError> {
+        let mut touched = Vec::new();
+        for path in std::mem::take(&mut output.touched) {
+            match self.workspace.resolve(&path) {
+                Ok(inside) => touched.push(inside.relative().to_owned()),
+                Err(error) => {
+                    let name = &self.spec.name;
+                    return Err(ToolError::failed(format!(
+                        "`{name}` gave a result that cannot be used"
+                    ))
+                    .why(format!(
+                        "a path in `touched` is none of the workspace: {error}"
+                    ))
+                    .next("take what it did as done, and tell the user of this mistake in it")
+                    .with_partial(output.with_touched(touched)));
+                }
+            }
+        }
+        Ok(output.with_touched(touched))
     }
 }
 
@@ -151,7 +183,7 @@ impl Tool for ClientTool {
                 Err(ToolError::cancelled(format!("`{name}` was cancelled")))
             }
             answer = self.peer.request(&id, "client/tool", params) => {
-                wire::read_result(name, answer?)
+                self.confined(wire::read_result(name, answer?)?)
             }
         }
     }

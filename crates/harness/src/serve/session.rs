@@ -18,7 +18,7 @@ use super::message::{self, Fault, Id, Incoming, RpcError};
 use super::methods::{CallTool, Cancel, Initialize, List, Nothing, PROTOCOL_VERSION, read};
 use super::peer::Peer;
 use super::ports::{ClientApprover, ClientTool, OpenCalls};
-use crate::assemble::{self, Attachments};
+use crate::assemble::{self, Attachments, Search};
 use crate::wire;
 
 /// Bytes of one line of input.
@@ -42,6 +42,7 @@ enum Next {
 pub(crate) async fn serve(
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
+    search: Search,
     stop: CancellationToken,
 ) -> std::io::Result<()> {
     let events = EventQueue::new(QUEUED_EVENTS);
@@ -62,6 +63,7 @@ pub(crate) async fn serve(
         written
     });
     let mut session = Session {
+        search,
         peer,
         events,
         run: None,
@@ -110,6 +112,7 @@ impl Tokens {
 }
 
 struct Session {
+    search: Search,
     peer: Peer,
     events: Arc<EventQueue>,
     run: Option<Toolset>,
@@ -257,13 +260,12 @@ impl Session {
         }
         let workspace = Workspace::open(&params.workspace, params.trust)
             .map_err(|error| Fault::Workspace.error(error.to_string()))?;
-        let tools = params
-            .tools
-            .into_iter()
-            .map(|spec| Arc::new(ClientTool::new(spec, &self.peer, &self.open)) as Arc<dyn Tool>);
+        let tools = params.tools.into_iter().map(|spec| {
+            Arc::new(ClientTool::new(spec, &workspace, &self.peer, &self.open)) as Arc<dyn Tool>
+        });
         let attachments = Attachments {
             file_tools: params.file_tools,
-            search_threads: None,
+            search: self.search.clone(),
             is_one_call: false,
             tools: tools.collect(),
             guardrail: (!params.guardrails.is_empty()).then(|| Arc::new(params.guardrails) as _),
@@ -383,7 +385,7 @@ mod tests {
         let (mut client, input) = tokio::io::duplex(1024 * 1024);
         let (output, _unread) = tokio::io::duplex(16);
         let stop = CancellationToken::new();
-        let serving = tokio::spawn(serve(input, output, stop.clone()));
+        let serving = tokio::spawn(serve(input, output, Search::default(), stop.clone()));
         let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
         client
             .write_all(line.repeat(1_000).as_bytes())
@@ -402,7 +404,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (mut client, input) = tokio::io::duplex(1024 * 1024);
         let (output, answers) = tokio::io::duplex(1024 * 1024);
-        let serving = tokio::spawn(serve(input, output, CancellationToken::new()));
+        let serving = tokio::spawn(serve(
+            input,
+            output,
+            Search::default(),
+            CancellationToken::new(),
+        ));
         let mut lines = BufReader::new(answers).lines();
         let schema = json!({
             "type": "object", "properties": {}, "required": [], "additionalProperties": false,

@@ -115,7 +115,10 @@ class Client:
     def wait(self):
         code = self.process.wait(TIMEOUT)
         self.reader.join(TIMEOUT)
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # What was not sent when the server ended is dropped.
         self.process.stdout.close()
         return code
 

@@ -178,6 +178,24 @@ class Serve(unittest.TestCase):
         self.assertEqual(error["message"], "cannot do it: busy; wait")
         self.assertEqual(self.client.call("garble")["error"]["kind"], "failed")
 
+    def test_a_tool_of_the_client_touches_paths_of_the_workspace_only(self):
+        touched = []
+        mine = [(tool("touch"), lambda _: {"content": "did it", "touched": touched})]
+        self.client.initialize(self.workspace, tools=mine)
+        root = self.workspace.resolve()
+        (root / "d").mkdir()
+        (root / "out").symlink_to("/")
+        touched[:] = ["a", "./d/../b", str(root / "d" / "c")]
+        self.assertEqual(self.client.call("touch")["touched"], ["a", "b", "d/c"])
+        for outside in ["../a", "/etc/passwd", "out/etc/passwd", "", "~/a", "a\0b"]:
+            touched[:] = ["a", outside]
+            error = self.client.call("touch")["error"]
+            self.assertEqual(error["kind"], "failed", outside)
+            self.assertIn("`touched`", error["message"])
+            # What it did is done, and the model must know.
+            self.assertEqual(text_of(error["partial"]), "did it")
+            self.assertEqual(error["partial"]["touched"], ["a"])
+
     def test_calls_of_a_serial_tool_do_not_overlap(self):
         lock, most, now = threading.Lock(), [0], [0]
         def count(_):
@@ -315,6 +333,15 @@ class Serve(unittest.TestCase):
         self.hang()
         call = self.client.start_call("hang", timeout_ms=50)
         self.assertEqual(call.result(60)["error"]["kind"], "timeout")
+
+    def test_a_call_without_any_time_is_refused(self):
+        self.client.initialize(self.workspace)
+        call = {"name": "read", "arguments": {"path": "."}, "timeout_ms": 0}
+        refused = self.assert_refused("invalid_params", "tools/call", call)
+        self.assertIn("`timeout_ms`", str(refused))
+        self.assertIn("from 1", str(refused))
+        longest = {**call, "timeout_ms": 2**64 - 1}
+        self.assertIn("content", self.client.request("tools/call", longest))
 
     def test_two_running_calls_have_different_ids(self):
         self.hang()
