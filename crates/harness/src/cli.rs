@@ -13,8 +13,10 @@ Exit codes:
   130  interrupted (Ctrl-C)
 
 Environment:
-  XDG_CONFIG_HOME  where trust is remembered, in toolset/trust.json (default ~/.config)
-  NO_COLOR         set it to anything for text without colours";
+  XDG_CONFIG_HOME   has toolset/trust.json, which remembers trust (~/.config)
+  TOOLSET_GRAMMARS  a folder of further grammars (feature `language-pack`)
+  TOOLSET_THREADS   threads of one search, from 1 (default: one for each core)
+  NO_COLOR          set it to anything for text without colours";
 
 /// Built-in tools for coding agents, from the command line.
 #[derive(Debug, Parser)]
@@ -59,16 +61,16 @@ Examples:
 
 const CALL_EXAMPLES: &str = "\
 Arguments are one JSON object, `key=value` words, or `-` for an object from standard input:
-  key=value   becomes the type that the tool asks for; a list takes the word several times
+  key=value   becomes the type the tool asks for; a list takes it several times
   key=@file   the text of a file (`@@` for text that starts with `@`)
   key=-       the text of standard input
   key:=JSON   exactly this JSON value
 
 Examples:
   toolset call ast_grep 'pattern=$X.unwrap()' language=rust
-  toolset call ast_grep '{\"pattern\": \"if ($X != null) $X.dispose()\", \"language\": \"dart\"}'
+  toolset call ast_grep '{\"pattern\": \"$X.dispose()\", \"language\": \"dart\"}'
   toolset call read path=src/main.rs limit=20 --workspace ../other
-  git diff HEAD~1 | toolset call apply_patch patch=-
+  git diff -R | toolset call apply_patch patch=-
 
 With --json the result is one object: `content`, `details` and `touched`, or `error`.";
 
@@ -81,10 +83,10 @@ Examples:
   toolset repl
   echo 'ast_grep {\"pattern\": \"todo!()\"}' | toolset repl --json";
 
-const SERVE_EXAMPLES: &str = "\
-Example:
-  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocol_version\":1,\
-\"workspace\":\".\",\"trust\":\"untrusted\",\"mode\":\"plan\"}}' | toolset serve";
+const SERVE_EXAMPLES: &str = r#"Example:
+  printf '%s%s%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize",' \
+    '"params":{"protocol_version":1,"workspace":".",' \
+    '"trust":"untrusted","mode":"plan"}}' | toolset serve"#;
 
 /// The run that the tools belong to.
 #[derive(Debug, Clone, Args)]
@@ -181,5 +183,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_fit_a_narrow_terminal() {
+        // One that is wrapped cannot be copied into a shell.
+        for text in [
+            EXIT_CODES,
+            TOOLS_EXAMPLES,
+            CALL_EXAMPLES,
+            REPL_EXAMPLES,
+            SERVE_EXAMPLES,
+        ] {
+            for line in text.lines().filter(|line| line.starts_with("  ")) {
+                assert!(line.len() < 80, "{line}");
+            }
+        }
     }
 }

@@ -552,6 +552,34 @@ fn a_damaged_memory_of_trust_means_untrusted_and_says_so() {
 // Help and endings.
 
 #[test]
+fn what_git_takes_back_is_taken_back() {
+    let sandbox = Sandbox::new();
+    let git = |args: &[&str]| {
+        let output = Command::new("git")
+            .args(["-c", "user.name=n", "-c", "user.email=e@example.org"])
+            .args(args)
+            .current_dir(sandbox.workspace.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    sandbox.write("d/a.txt", "one\ntwo\n");
+    sandbox.write("gone.txt", "gone\n");
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "--message", "a"]);
+    sandbox.write("d/a.txt", "one\n2\n");
+    std::fs::remove_file(sandbox.path("gone.txt")).unwrap();
+    let patch = git(&["diff", "-R"]);
+    let ended = sandbox.run_with(&["call", "apply_patch", "patch=-"], &patch);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(sandbox.read("d/a.txt"), "one\ntwo\n");
+    assert_eq!(sandbox.read("gone.txt"), "gone\n");
+    assert_eq!(git(&["status", "--porcelain"]), "");
+}
+
+#[test]
 fn help_has_examples_and_exit_codes() {
     let sandbox = Sandbox::new();
     let help = sandbox.run(&["--help"]);

@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         self.at += 1;
         let new = self.header_path("+++ ")?;
         self.at += 1;
-        let (old, new) = strip_prefixes(old, new);
+        let (old, new) = strip_prefixes(old, new, git.path.as_deref());
         let mut hunks = Vec::new();
         while self.peek().is_some_and(|line| line.starts_with("@@")) {
             hunks.push(self.hunk()?);
@@ -305,31 +305,68 @@ fn added_text(hunks: &[Hunk], start: usize) -> Result<String, ParseError> {
     Ok(text)
 }
 
-/// Takes `a/` and `b/` off, where both sides have them.
-fn strip_prefixes(old: Option<String>, new: Option<String>) -> (Option<String>, Option<String>) {
+/// What git puts before the two paths: usually `a` and `b`; with
+/// `diff.mnemonicPrefix` the first letters of commit, index, object and work
+/// tree. `git diff -R` turns them round.
+const PREFIXES: [[&str; 2]; 5] = [
+    ["a/", "b/"],
+    ["i/", "w/"],
+    ["c/", "i/"],
+    ["c/", "w/"],
+    ["o/", "w/"],
+];
+
+/// Takes the prefixes off, where both sides have them. `git` is the path that
+/// the line before says is on both sides.
+fn strip_prefixes(
+    old: Option<String>,
+    new: Option<String>,
+    git: Option<&str>,
+) -> (Option<String>, Option<String>) {
     let bare = |path: &Option<String>, prefix: &str| match path {
         None => Some(None),
         Some(path) => path.strip_prefix(prefix).map(|path| Some(path.to_owned())),
     };
-    match (bare(&old, "a/"), bare(&new, "b/")) {
-        (Some(old), Some(new)) => (old, new),
-        _ => (old, new),
+    if let (Some(old), Some(new)) = (bare(&old, "a/"), bare(&new, "b/")) {
+        return (old, new);
     }
+    // Any other folder may be a real one, unless both sides are the same within it.
+    let same = |side: &Option<String>| match (side, git) {
+        (Some(path), Some(git)) => path == git,
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    for [one, other] in PREFIXES {
+        for (left, right) in [(one, other), (other, one)] {
+            if let (Some(old), Some(new)) = (bare(&old, left), bare(&new, right))
+                && ((old.is_some() && old == new) || (same(&old) && same(&new)))
+            {
+                return (old, new);
+            }
+        }
+    }
+    (old, new)
 }
 
 /// Reads the path of `diff --git a/x b/x`, where both sides are the same.
 fn git_path(line: &str) -> Option<String> {
     let rest = line.strip_prefix("diff --git ")?;
-    if rest.starts_with('"') {
+    let (old, new) = if rest.starts_with('"') {
         let (old, rest) = quoted::parse(rest)?;
         let (new, _) = quoted::parse(rest.trim_start())?;
-        let path = old.strip_prefix("a/")?;
-        return (new.strip_prefix("b/")? == path).then(|| path.to_owned());
-    }
-    let rest = rest.strip_prefix("a/")?;
-    let half = rest.len().checked_sub(3)? / 2;
-    let (path, other) = (rest.get(..half)?, rest.get(half..)?);
-    (other.strip_prefix(" b/")? == path).then(|| path.to_owned())
+        (old, new)
+    } else {
+        let half = rest.len().checked_sub(1)? / 2;
+        let new = rest.get(half..)?.strip_prefix(' ')?;
+        (rest.get(..half)?.to_owned(), new.to_owned())
+    };
+    PREFIXES.into_iter().find_map(|[one, other]| {
+        let path = |left, right| {
+            let path = old.strip_prefix(left)?;
+            (new.strip_prefix(right)? == path).then(|| path.to_owned())
+        };
+        path(one, other).or_else(|| path(other, one))
+    })
 }
 
 #[cfg(test)]
@@ -384,6 +421,43 @@ mod tests {
                 },
             ]
         );
+    }
+
+    #[test]
+    fn prefixes_of_git_are_no_folders() {
+        let edit = "@@ -1 +1 @@\n-a\n+b\n";
+        let path = |patch: String| match &changes(&patch)[..] {
+            [FileChange::Update { path, move_to, .. }] => (path.clone(), move_to.clone()),
+            other => panic!("{patch}{other:?}"),
+        };
+        let same = |path: &str| (path.to_owned(), None);
+        for [one, other] in PREFIXES {
+            for (left, right) in [(one, other), (other, one)] {
+                let sides = format!("--- {left}d/x\n+++ {right}d/x\n{edit}");
+                let git = format!("diff --git {left}d/x {right}d/x\n");
+                assert_eq!(path(sides.clone()), same("d/x"));
+                assert_eq!(path(git.clone() + &sides), same("d/x"));
+                // One side only: then the first line says what the prefix is.
+                let gone = format!("{git}--- {left}d/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
+                let [FileChange::Delete { path, .. }] = &changes(&gone)[..] else {
+                    panic!("{gone}");
+                };
+                assert_eq!(path, "d/x");
+            }
+        }
+        // Folders of such names.
+        assert_eq!(path(format!("--- b/x\n+++ b/x\n{edit}")), same("b/x"));
+        assert_eq!(path(format!("--- a/x\n+++ a/x\n{edit}")), same("a/x"));
+        assert_eq!(
+            path(format!("--- i/x\n+++ w/y\n{edit}")),
+            ("i/x".to_owned(), Some("w/y".to_owned()))
+        );
+        let [FileChange::Delete { path, .. }] =
+            &changes("--- w/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")[..]
+        else {
+            panic!("no deletion");
+        };
+        assert_eq!(path, "w/x");
     }
 
     #[test]
