@@ -80,6 +80,7 @@ impl fmt::Display for SkipReason {
             Self::Binary => "binary",
             Self::NotUtf8 => "not UTF-8",
             Self::Unreadable => "unreadable",
+            Self::TooSlow => "too slow to parse",
         })
     }
 }
@@ -131,6 +132,9 @@ fn pattern_error(base: ToolError, error: &PatternError) -> ToolError {
         PatternError::NoGrammar(error) => base.why(error.to_string()),
         PatternError::Empty => base.why("it is empty").next("give a fragment of code"),
         PatternError::TooLarge(why) => base.why(why).next("give a smaller fragment"),
+        PatternError::Stopped => base
+            .why("reading it was stopped")
+            .next("call again"),
         PatternError::OnlyMetavariables => base
             .why("it has nothing but metavariables, which match everything")
             .next("add some code around them"),

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod cache;
+mod clock;
 mod error;
 mod excerpt;
 mod grammar;

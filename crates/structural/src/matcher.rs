@@ -6,6 +6,7 @@
 //! the source nor the number of siblings can exhaust the thread's stack, and a
 //! budget bounds the steps.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -13,11 +14,20 @@ use crate::grammar::{Grammar, Kind};
 use crate::program::{Class, Op, Program, RunAfter, Token};
 use crate::tree::FlatTree;
 
-/// Steps allowed for all attempts on one file, beyond one for each node.
+/// Steps allowed for all attempts on one file.
 pub(crate) const DEFAULT_BUDGET: u64 = 30_000_000;
 
 /// Steps after which dead ends are remembered.
 const MEMO_AFTER: u64 = 2_000;
+
+/// Dead ends remembered at most.
+const MAX_DEAD: usize = 1_000_000;
+
+/// What a step costs of the budget, where passing one node costs 1.
+const STEP: u64 = 32;
+
+/// Bytes compared for the cost of passing one node.
+const BYTES_PER_NODE: usize = 16;
 
 /// Not bound.
 const FREE: Bound = Bound {
@@ -114,7 +124,7 @@ pub(crate) struct Matcher<'a> {
     grammar: &'a Grammar,
     tree: &'a FlatTree,
     source: &'a [u8],
-    budget: u64,
+    budget: Cell<u64>,
     bound: Vec<Bound>,
     undo: Vec<(u8, Bound)>,
     choices: Vec<Choice>,
@@ -137,7 +147,7 @@ impl<'a> Matcher<'a> {
             grammar,
             tree,
             source,
-            budget,
+            budget: Cell::new(budget.saturating_mul(STEP)),
             bound: vec![FREE; variables],
             undo: Vec::new(),
             choices: Vec::new(),
@@ -196,10 +206,10 @@ impl<'a> Matcher<'a> {
             left_out: None,
         };
         loop {
-            if self.budget == 0 {
+            if self.budget.get() == 0 {
                 return Err(OverBudget);
             }
-            self.budget -= 1;
+            self.spend(STEP);
             self.steps += 1;
             if self.is_near {
                 self.offer_leaving_out(program, &state);
@@ -226,6 +236,20 @@ impl<'a> Matcher<'a> {
                 },
             }
         }
+    }
+
+    /// Returns how many steps are left.
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget.get() / STEP
+    }
+
+    fn spend(&self, cost: u64) {
+        self.budget.set(self.budget.get().saturating_sub(cost));
+    }
+
+    /// Pays for a look at so many bytes.
+    fn spend_for(&self, bytes: usize) {
+        self.spend((bytes / BYTES_PER_NODE) as u64);
     }
 
     fn end(&self, parent: u32) -> u32 {
@@ -375,6 +399,7 @@ impl<'a> Matcher<'a> {
         let end = self.end(state.parent);
         let mut at = state.at;
         while at < end {
+            self.spend(1);
             let kind = self.kind(at);
             if self.tree.node(at).flags.is_extra() {
             } else if kind.terminator || kind.separator {
@@ -417,6 +442,7 @@ impl<'a> Matcher<'a> {
             }
         };
         for child in self.tree.children(parent) {
+            self.spend(1);
             let child = self.tree.node(child);
             if !take(
                 self.source
@@ -530,6 +556,7 @@ impl<'a> Matcher<'a> {
     fn comment(&mut self, state: State, end: u32, token: &Token) -> Advance {
         let mut at = state.at;
         while at < end && self.tree.node(at).flags.is_extra() {
+            self.spend(1);
             let node = *self.tree.node(at);
             if node.kind == token.kind && self.has_text(at, token) {
                 self.note(&state, at, node.next);
@@ -548,6 +575,7 @@ impl<'a> Matcher<'a> {
         if bytes == &*token.text {
             return true;
         }
+        self.spend_for(bytes.len());
         if token.is_named && !self.kind(at).keyword {
             return is_same_but_for_carriage_returns(bytes, &token.text);
         }
@@ -565,6 +593,7 @@ impl<'a> Matcher<'a> {
 
     fn skip_extras(&self, mut at: u32, end: u32) -> u32 {
         while at < end && self.tree.node(at).flags.is_extra() {
+            self.spend(1);
             at = self.tree.node(at).next;
         }
         at
@@ -578,6 +607,7 @@ impl<'a> Matcher<'a> {
             && self.kind(at).terminator
             && self.grammar.is_list(self.tree.node(parent).kind)
         {
+            self.spend(1);
             at = self.skip_extras(self.tree.node(at).next, end);
         }
         at
@@ -602,28 +632,28 @@ impl<'a> Matcher<'a> {
 
     /// Compares the tokens of two runs of nodes, whatever white space and
     /// comments are between them.
-    fn is_same_text(&mut self, a: Bound, b: Bound) -> bool {
+    fn is_same_text(&self, a: Bound, b: Bound) -> bool {
         if a == b {
             return true;
         }
         if let (Some(x), Some(y)) = (self.span(a), self.span(b))
-            && x == y
+            && x.len() == y.len()
         {
-            return true;
+            self.spend_for(x.len());
+            if x == y {
+                return true;
+            }
         }
         let mut i = Tokens::new(self, a);
         let mut j = Tokens::new(self, b);
-        let mut compared = 0_u64;
-        let result = loop {
-            compared += 1;
+        while self.budget.get() > 0 {
             match (i.next(), j.next()) {
-                (None, None) => break true,
-                (Some(x), Some(y)) if x == y => {}
-                _ => break false,
+                (None, None) => return true,
+                (Some(x), Some(y)) if x == y => self.spend_for(x.len()),
+                _ => return false,
             }
-        };
-        self.budget = self.budget.saturating_sub(compared / 8);
-        result
+        }
+        false
     }
 
     fn span(&self, bound: Bound) -> Option<&[u8]> {
@@ -633,8 +663,10 @@ impl<'a> Matcher<'a> {
         self.source.get(self.bytes_of(bound))
     }
 
-    /// Returns the bytes that a run of sibling nodes covers.
-    pub(crate) fn bytes_of(&self, bound: Bound) -> Range<usize> {
+    fn bytes_of(&self, bound: Bound) -> Range<usize> {
+        if bound.from < bound.to {
+            self.spend(last_of(self.tree, bound).1);
+        }
         bytes_of(self.tree, bound)
     }
 
@@ -670,10 +702,10 @@ impl<'a> Matcher<'a> {
     /// Goes back to the last choice that has something left to try.
     fn take_back(&mut self, program: &Program) -> Option<State> {
         while let Some(choice) = self.choices.pop() {
-            if self.budget == 0 {
+            if self.budget.get() == 0 {
                 return Some(choice.state);
             }
-            self.budget -= 1;
+            self.spend(STEP);
             self.steps += 1;
             self.trace.truncate(choice.traced as usize);
             while self.undo.len() > choice.undo as usize {
@@ -693,13 +725,22 @@ impl<'a> Matcher<'a> {
             if self.steps > MEMO_AFTER
                 && !self.is_near
                 && program.depends.get(next.step as usize) == Some(&false)
-                && !self.dead.insert((next.step, next.at, next.parent))
+                && self.is_dead(&next)
             {
                 continue;
             }
             return Some(next);
         }
         None
+    }
+
+    /// Says whether this way was tried before, and notes that it is now.
+    fn is_dead(&mut self, state: &State) -> bool {
+        let way = (state.step, state.at, state.parent);
+        if self.dead.len() >= MAX_DEAD {
+            return self.dead.contains(&way);
+        }
+        !self.dead.insert(way)
     }
 
     fn skip_optional_or_run(&mut self, program: &Program, state: State) -> Option<State> {
@@ -864,6 +905,7 @@ impl<'a> Iterator for Tokens<'_, 'a> {
         while self.at < self.end {
             let node = tree.node(self.at);
             let range = tree.range(self.at);
+            self.matcher.spend(1);
             if node.flags.is_extra() {
                 self.at = node.next;
                 self.done = self.done.max(range.end);
@@ -923,14 +965,24 @@ pub(crate) fn bytes_of(tree: &FlatTree, bound: Bound) -> Range<usize> {
         return at..at;
     }
     let start = tree.node(bound.from).start as usize;
-    let mut end = start;
-    let mut at = bound.from;
-    while at < bound.to {
-        let node = tree.node(at);
-        end = node.end as usize;
-        at = node.next;
-    }
+    let end = tree.node(last_of(tree, bound).0).end as usize;
     start..end
+}
+
+/// Returns the last of a run of sibling nodes, and how many steps that took.
+fn last_of(tree: &FlatTree, bound: Bound) -> (u32, u64) {
+    let first = tree.node(bound.from);
+    if first.next >= bound.to {
+        return (bound.from, 0);
+    }
+    // It holds the node right before the end.
+    let mut last = bound.to - 1;
+    let mut steps = 1;
+    while last > bound.from && tree.node(last).parent != first.parent {
+        last = tree.node(last).parent;
+        steps += 1;
+    }
+    (last, steps)
 }
 
 /// Adds the text between two children to `gap`, without what says nothing.

@@ -74,6 +74,8 @@ pub enum SkipReason {
     NotUtf8,
     /// Could not be read.
     Unreadable,
+    /// Takes the parser far longer than other files of its size.
+    TooSlow,
 }
 
 /// A match with its place in the file as people count.
@@ -233,6 +235,7 @@ impl Scan<'_> {
         }
         if let Some((id, found, _)) = best {
             outcome.searched_as = Some(id);
+            outcome.skipped = None;
             outcome.hits = hits(text, found, has_texts);
         }
         outcome
@@ -275,6 +278,10 @@ impl Scan<'_> {
             (self.is_stopped)()
         }) {
             Ok(found) => Some((found, search.faults())),
+            Err(error @ SearchError::TooSlow(_)) => {
+                outcome.skipped = Some((SkipReason::TooSlow, error.to_string()));
+                None
+            }
             Err(error) => {
                 outcome.failed = Some(error);
                 None

@@ -1,15 +1,23 @@
 //! Searches one file.
 
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
 use crate::cache::Slot;
+use crate::clock::WorkLimit;
 use crate::grammar::Grammar;
 use crate::matcher::{DEFAULT_BUDGET, Found, Matcher, Traced, bytes_of};
 use crate::pattern::Pattern;
 use crate::plan::{Admitted, Plan};
 use crate::tree::FlatTree;
+
+/// Time of work that the parser gets for every file.
+const PARSE_TIME: Duration = Duration::from_secs(2);
+
+/// Time of work that the parser gets for each MiB of a file.
+const PARSE_TIME_PER_MIB: Duration = Duration::from_secs(4);
 
 /// A match in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +44,9 @@ pub enum SearchError {
     /// The parser was stopped.
     #[error("parsing was stopped")]
     Stopped,
+    /// The parser takes far longer than for other files of this size.
+    #[error("parsing takes more than {} seconds", .0.as_secs())]
+    TooSlow(Duration),
 }
 
 /// Whether a search notes what each step of a program consumes.
@@ -52,6 +63,7 @@ pub(crate) struct FileSearch<'p> {
     plan: &'p Plan,
     parser: Parser,
     flat: FlatTree,
+    faults: Faults,
 }
 
 impl<'p> FileSearch<'p> {
@@ -65,6 +77,7 @@ impl<'p> FileSearch<'p> {
             plan,
             parser,
             flat: FlatTree::default(),
+            faults: Faults::default(),
         }
     }
 
@@ -110,10 +123,12 @@ impl<'p> FileSearch<'p> {
         let content = slot.fingerprint(source);
         if let Some(kept) = slot.get(content) {
             self.flat.unpack(&kept);
+            self.faults = Faults::of(&self.flat);
             return Ok(());
         }
         let tree = self.parse(source, is_stopped)?;
         self.flat.refill(&tree, |_| true, None, |_| true);
+        self.faults = Faults::of(&self.flat);
         slot.put(content, self.flat.pack());
         Ok(())
     }
@@ -127,6 +142,7 @@ impl<'p> FileSearch<'p> {
             anchors.as_deref(),
             |kind| !self.plan.starting_at(kind).is_empty(),
         );
+        self.faults = Faults::of(&self.flat);
     }
 
     /// Calls `on` with each match in the tree laid out, in the order of their
@@ -183,14 +199,7 @@ impl<'p> FileSearch<'p> {
 
     /// Returns how many errors the file parsed last has.
     pub(crate) fn faults(&self) -> usize {
-        if !self.flat.has_fault() {
-            return 0;
-        }
-        self.flat
-            .nodes()
-            .iter()
-            .filter(|n| n.flags.is_fault())
-            .count()
+        self.faults.by_start.len()
     }
 
     pub(crate) fn parse(
@@ -198,29 +207,11 @@ impl<'p> FileSearch<'p> {
         source: &[u8],
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> Result<Tree, SearchError> {
-        let mut progress = |_: &tree_sitter::ParseState| {
-            if is_stopped() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
-        crate::stack::enough_for(source.len(), || {
-            let tree = self.parser.parse_with_options(
-                &mut |at, _| source.get(at..).unwrap_or_default(),
-                None,
-                Some(options),
-            );
-            tree.ok_or_else(|| {
-                self.parser.reset();
-                SearchError::Stopped
-            })
-        })
+        parse(&mut self.parser, source, is_stopped)
     }
 
     pub(crate) fn report(&self, hit: &Found) -> FileMatch {
-        let has_error = self.flat.has_fault() && touches_fault(&self.flat, hit);
+        let has_error = self.faults.touch(&self.flat, hit);
         FileMatch {
             bytes: hit.bytes.clone(),
             kind: self.flat.node(hit.node).kind,
@@ -254,22 +245,101 @@ fn may_start(
     }
 }
 
-/// Whether an error is in a match or right beside it.
-fn touches_fault(flat: &FlatTree, hit: &Found) -> bool {
-    (hit.node..hit.next.max(hit.node + 1)).any(|n| flat.node(n).flags.is_fault())
-        || flat.children(flat.node(hit.node).parent).any(|sibling| {
-            let node = flat.node(sibling);
-            node.flags.is_fault()
-                && (node.end as usize == hit.bytes.start || node.start as usize == hit.bytes.end)
-        })
+/// The errors of a tree, found by where they are.
+#[derive(Debug, Default)]
+struct Faults {
+    /// Their indices, which rise with where they start.
+    by_start: Vec<u32>,
+    /// Where they end and their indices, sorted.
+    by_end: Vec<(u32, u32)>,
 }
 
-/// Parses one text and lays its tree out with all fields.
-pub(crate) fn parse_whole(grammar: &Grammar, text: &str) -> Option<FlatTree> {
+impl Faults {
+    fn of(flat: &FlatTree) -> Self {
+        if !flat.has_fault() {
+            return Self::default();
+        }
+        let by_start: Vec<u32> = (0..flat.nodes().len() as u32)
+            .filter(|n| flat.node(*n).flags.is_fault())
+            .collect();
+        let mut by_end: Vec<(u32, u32)> =
+            by_start.iter().map(|n| (flat.node(*n).end, *n)).collect();
+        by_end.sort_unstable();
+        Self { by_start, by_end }
+    }
+
+    /// Returns whether an error is in a match or right beside it.
+    fn touch(&self, flat: &FlatTree, hit: &Found) -> bool {
+        let parent = flat.node(hit.node).parent;
+        let (start, end) = (hit.bytes.start as u32, hit.bytes.end as u32);
+        let inside = self.by_start.partition_point(|n| *n < hit.node);
+        let before = self.by_end.partition_point(|(e, _)| *e < start);
+        let after = self.by_start.partition_point(|n| flat.node(*n).start < end);
+        let is_inside = |n: &u32| *n < hit.next.max(hit.node + 1);
+        self.by_start.get(inside).is_some_and(is_inside)
+            || (self.by_end.iter().skip(before))
+                .take_while(|(e, _)| *e == start)
+                .any(|(_, n)| flat.node(*n).parent == parent)
+            || (self.by_start.iter().skip(after))
+                .take_while(|n| flat.node(**n).start == end)
+                .any(|n| flat.node(*n).parent == parent)
+    }
+}
+
+/// Returns the time of work that the parser gets for a text.
+///
+/// Some grammars need time that grows with the square of the text: with errors
+/// in it, or, in Python, with a long run of comments.
+fn parse_time(bytes: usize) -> Duration {
+    PARSE_TIME + PARSE_TIME_PER_MIB * u32::try_from(bytes.div_ceil(1024 * 1024)).unwrap_or(u32::MAX)
+}
+
+/// Parses a text, until `is_stopped` says that it is enough.
+fn parse(
+    parser: &mut Parser,
+    source: &[u8],
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Result<Tree, SearchError> {
+    let limit = parse_time(source.len());
+    let time = WorkLimit::new(limit);
+    let mut is_slow = false;
+    let mut progress = |_: &tree_sitter::ParseState| {
+        is_slow = time.is_over();
+        if is_slow || is_stopped() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let tree = crate::stack::enough_for(source.len(), || {
+        let tree = parser.parse_with_options(
+            &mut |at, _| source.get(at..).unwrap_or_default(),
+            None,
+            Some(options),
+        );
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    });
+    match tree {
+        Some(tree) => Ok(tree),
+        None if is_slow => Err(SearchError::TooSlow(limit)),
+        None => Err(SearchError::Stopped),
+    }
+}
+
+/// Parses one text and lays its tree out with all fields; `None` where it was stopped.
+pub(crate) fn parse_whole(
+    grammar: &Grammar,
+    text: &str,
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Option<FlatTree> {
     let mut parser = Parser::new();
     parser.set_language(grammar.parser_language()).ok()?;
-    let tree = crate::stack::enough_for(text.len(), || parser.parse(text, None));
-    Some(FlatTree::whole(&tree?))
+    let tree = parse(&mut parser, text.as_bytes(), is_stopped).ok()?;
+    Some(FlatTree::whole(&tree))
 }
 
 /// Finds all matches of a pattern in one text.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::Parser;
 
+use super::allowance::{Allowance, Parsed};
 use super::scaffold::{self, Stand, Written};
 use super::{Compiler, Dollar, DollarForm, Effort, MAX_WORK};
 use crate::grammar::Grammar;
@@ -48,6 +49,7 @@ pub(crate) fn leaves(
 ) -> Option<Vec<Leaf>> {
     let mut parser = Parser::new();
     parser.set_language(grammar.parser_language()).ok()?;
+    let mut allowance = Allowance::new(&|| false);
     let mut compiler = Compiler {
         text,
         grammar,
@@ -57,12 +59,14 @@ pub(crate) fn leaves(
         tried: super::Tried::default(),
         effort: Effort::Quick,
         work: MAX_WORK / 8,
+        allowance: &mut allowance,
     };
     let contexts = grammar.language().contexts;
     let is_first = |context: &super::Context| Some(context.rung) == rung;
     let ordered =
         (contexts.iter().filter(|c| is_first(c))).chain(contexts.iter().filter(|c| !is_first(c)));
     for context in ordered {
+        compiler.allowance.enter_context();
         let mut stands: Vec<Stand> = dollars
             .iter()
             .map(|d| match d.form {
@@ -90,9 +94,10 @@ pub(crate) fn leaves(
             &compiler.sentinel,
             *context,
         );
-        let found = compiler
-            .parse(&written)
-            .and_then(|tree| split(grammar, &FlatTree::whole(&tree), &written, &stands));
+        let found = match compiler.parse(&written) {
+            Parsed::Tree(tree) => split(grammar, &FlatTree::whole(&tree), &written, &stands),
+            Parsed::Faulty(_) | Parsed::Spent => None,
+        };
         if found.is_some() {
             return found;
         }

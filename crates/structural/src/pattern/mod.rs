@@ -1,5 +1,6 @@
 //! Compiles the text of a pattern into programs, one for each way to read it.
 
+mod allowance;
 mod build;
 mod leaves;
 mod lex;
@@ -13,6 +14,7 @@ use tree_sitter::Parser;
 use crate::grammar::{Grammar, GrammarError};
 use crate::languages::{Context, Language, Rung};
 use crate::program::Program;
+use allowance::{Allowance, End, Parsed};
 use build::Refusal;
 use scaffold::Stand;
 
@@ -29,6 +31,10 @@ pub const MAX_VARIABLES: usize = 64;
 
 /// Bytes parsed, weighed by the number of metavariables, to read one pattern.
 const MAX_WORK: usize = 64 * 1024 * 1024;
+
+/// Why a pattern is given up that is long and does not parse.
+const TAKES_TOO_LONG: &str =
+    "it takes too long to find a way to read it, as it is long and much of it does not parse";
 
 /// A pattern compiled for one language.
 #[derive(Debug, Clone)]
@@ -57,7 +63,20 @@ impl Pattern {
     /// # Errors
     /// [`PatternError`] when the metavariables are wrong or no context accepts the text.
     pub fn compile(text: &str, grammar: &Grammar) -> Result<Self, PatternError> {
-        compile(text, grammar)
+        Self::compile_until(text, grammar, &|| false)
+    }
+
+    /// Compiles `text` for the language of `grammar`, until `is_stopped` says
+    /// that nobody waits for it any more.
+    ///
+    /// # Errors
+    /// As [`Pattern::compile`]; [`PatternError::Stopped`] when it was stopped.
+    pub fn compile_until(
+        text: &str,
+        grammar: &Grammar,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self, PatternError> {
+        compile(text, grammar, is_stopped)
     }
 
     /// Returns the text of the pattern.
@@ -117,6 +136,8 @@ pub enum PatternError {
     },
     /// One name used for one node and for a run.
     MixedUse(String),
+    /// Reading it was stopped.
+    Stopped,
     /// No context accepts the text.
     Unparsable(Vec<Attempt>),
     /// It was not read, for want of the grammar.
@@ -161,8 +182,14 @@ impl fmt::Display for Rung {
     }
 }
 
+/// The refusal of a context that was left before it was tried to the end.
+const GIVEN_UP: Refusal = Refusal::Fault {
+    at: 0,
+    cost: usize::MAX,
+};
+
 /// The state of one compilation.
-struct Compiler<'a> {
+struct Compiler<'a, 's> {
     text: &'a str,
     grammar: &'a Grammar,
     parser: Parser,
@@ -172,6 +199,7 @@ struct Compiler<'a> {
     tried: Tried,
     /// What is left of [`MAX_WORK`].
     work: usize,
+    allowance: &'a mut Allowance<'s>,
     effort: Effort,
 }
 
@@ -191,11 +219,16 @@ enum Effort {
     Thorough,
 }
 
-fn compile(text: &str, grammar: &Grammar) -> Result<Pattern, PatternError> {
-    let first = compile_with(text, grammar, Backslash::Escapes);
+fn compile(
+    text: &str,
+    grammar: &Grammar,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Pattern, PatternError> {
+    let mut allowance = Allowance::new(is_stopped);
+    let first = compile_with(text, grammar, Backslash::Escapes, &mut allowance);
     // In some languages the backslash means something: `\\$X -> $Y` in Haskell.
     if first.is_err() && text.contains("\\$") {
-        return compile_with(text, grammar, Backslash::IsCode).or(first);
+        return compile_with(text, grammar, Backslash::IsCode, &mut allowance).or(first);
     }
     first
 }
@@ -204,6 +237,7 @@ fn compile_with(
     text: &str,
     grammar: &Grammar,
     backslash: Backslash,
+    allowance: &mut Allowance<'_>,
 ) -> Result<Pattern, PatternError> {
     let text = without_mark(text);
     if text.trim().is_empty() {
@@ -231,6 +265,7 @@ fn compile_with(
         tried: Tried::default(),
         effort: Effort::Quick,
         work: MAX_WORK,
+        allowance,
     };
     let mut readings: Vec<build::Reading> = Vec::new();
     let mut attempts: Vec<(Rung, Refusal)> = Vec::new();
@@ -244,13 +279,22 @@ fn compile_with(
         compiler.effort = effort;
         attempts.clear();
         compiler.read_all(&dollars, &variables, &mut readings, &mut attempts);
-        if compiler.work == 0 {
-            return Err(PatternError::TooLarge(
-                "it uses metavariables too often to try every way to read it",
-            ));
+        match compiler.allowance.end() {
+            None => {}
+            Some(End::Stopped) => return Err(PatternError::Stopped),
+            Some(End::Spent) if compiler.work == 0 => {
+                return Err(PatternError::TooLarge(
+                    "it uses metavariables too often to try every way to read it",
+                ));
+            }
+            Some(End::Spent) => return Err(PatternError::TooLarge(TAKES_TOO_LONG)),
         }
     }
+    let has_skipped = compiler.allowance.has_skipped();
     drop_readings(&mut readings, grammar.language());
+    if readings.is_empty() && has_skipped {
+        return Err(PatternError::TooLarge(TAKES_TOO_LONG));
+    }
     if readings.is_empty() {
         return Err(refused(&text, &dollars, attempts));
     }
@@ -434,7 +478,7 @@ fn refused(text: &str, dollars: &[Dollar], attempts: Vec<(Rung, Refusal)>) -> Pa
     PatternError::Unparsable(listed)
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// Reads the pattern in one context.
     fn read(
         &mut self,
@@ -454,7 +498,7 @@ impl Compiler<'_> {
         // Each round turns at least one metavariable into plain text.
         for _ in 0..=dollars.len() {
             if let Err(refusal) = self.choose_fillers(dollars, &mut stands, context) {
-                if self.work == 0 {
+                if self.allowance.is_spent() {
                     return Err(refusal);
                 }
                 // Where a stand-in is a string, one inside a string does not parse.
@@ -471,8 +515,8 @@ impl Compiler<'_> {
                 &self.sentinel,
                 context,
             );
-            let Some(tree) = self.parse(&written) else {
-                return Err(Refusal::TooDeep);
+            let Parsed::Tree(tree) = self.parse(&written) else {
+                return Err(GIVEN_UP);
             };
             match build::build(
                 self.grammar,
@@ -506,15 +550,15 @@ impl Compiler<'_> {
         Err(Refusal::TooDeep)
     }
 
-    /// Parses what was written; `None` once too much was.
-    fn parse(&mut self, written: &scaffold::Written) -> Option<tree_sitter::Tree> {
+    /// Parses what was written.
+    fn parse(&mut self, written: &scaffold::Written) -> Parsed {
         let weight = 1 + written.stands.len() / 16;
         let cost = written.text.len().saturating_mul(weight);
         self.work = self.work.saturating_sub(cost);
         if self.work == 0 {
-            return None;
+            self.allowance.spend_all();
         }
-        scaffold::parse(&mut self.parser, &written.text)
+        self.allowance.parse(&mut self.parser, &written.text)
     }
 
     /// Finds stand-ins with which the text parses.
@@ -552,7 +596,7 @@ impl Compiler<'_> {
                     *slot = Stand::Filler(filler);
                     match self.cost(dollars, stands, context) {
                         Ok(()) => return Ok(()),
-                        Err(refusal) if self.work == 0 => return Err(refusal),
+                        Err(refusal) if self.allowance.is_spent() => return Err(refusal),
                         Err(refusal) => {
                             if refusal.cost() < best.cost() {
                                 best = refusal;
@@ -605,6 +649,9 @@ impl Compiler<'_> {
             if self.cost(dollars, stands, context).is_ok() {
                 return true;
             }
+            if self.allowance.is_spent() {
+                break;
+            }
         }
         stands.copy_from_slice(&before);
         false
@@ -643,6 +690,7 @@ impl Compiler<'_> {
         attempts: &mut Vec<(Rung, Refusal)>,
     ) {
         for context in self.grammar.language().contexts {
+            self.allowance.enter_context();
             match self.read(dollars, variables, *context) {
                 Ok(reading) => {
                     if !readings.iter().any(|r| r.program.is_same(&reading.program)) {
@@ -687,8 +735,17 @@ impl Compiler<'_> {
             &self.sentinel,
             context,
         );
-        let Some(tree) = self.parse(&written) else {
-            return Err(Refusal::TooDeep);
+        let tree = match self.parse(&written) {
+            Parsed::Tree(tree) => tree,
+            Parsed::Faulty(at) => {
+                // What gets further is better, and what gets through is better still.
+                let rest = written.text.len().saturating_sub(at);
+                return Err(Refusal::Fault {
+                    at: written.to_pattern(at),
+                    cost: MAX_PATTERN_BYTES.saturating_mul(1024) + rest,
+                });
+            }
+            Parsed::Spent => return Err(GIVEN_UP),
         };
         match scaffold::fault(&tree) {
             None => match build::keyword_behind_hole(self.grammar, &tree, &written) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tree_sitter::{Parser, Tree};
+use tree_sitter::Tree;
 
 use super::lex::{Dollar, DollarForm, HoleKind};
 use crate::grammar::Grammar;
@@ -251,14 +251,6 @@ fn first_of_name(dollars: &[Dollar], wanted: &str) -> usize {
         .iter()
         .position(|d| matches!(&d.form, DollarForm::Hole(_, name) if name == wanted))
         .unwrap_or(0)
-}
-
-/// Parses a text; `None` only if the parser was cancelled or has no language.
-pub(super) fn parse(parser: &mut Parser, text: &str) -> Option<Tree> {
-    crate::stack::enough_for(text.len(), || {
-        parser.reset();
-        parser.parse(text, None)
-    })
 }
 
 /// How badly a text fails to parse, and where first.

@@ -179,6 +179,7 @@ fn notes(report: &Report<'_>, out: &mut String) {
         SkipReason::Binary,
         SkipReason::TooLarge,
         SkipReason::Unreadable,
+        SkipReason::TooSlow,
     ] {
         let paths: Vec<String> = skipped
             .iter()

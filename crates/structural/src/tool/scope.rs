@@ -93,12 +93,13 @@ impl Scope {
         target: &Target,
         workspace: &Workspace,
         grammars: &dyn GrammarSource,
-        is_stopped: impl Fn() -> bool,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Self, ToolError> {
         let mut scope = Self::default();
         // A pattern for one language is checked before anything is listed.
         if let Some(language) = target.language {
-            scope.compile(target, language.id, grammars);
+            scope.compile(target, language.id, grammars, is_stopped);
+            stopped(is_stopped)?;
             if let Some(error) = scope.refused.remove(language.id) {
                 return Err(target.refused(language.id, error));
             }
@@ -112,7 +113,7 @@ impl Scope {
             return Err(Error::NoLanguage(target.path.relative().to_owned()).into());
         }
         if target.language.is_none() {
-            scope.compile_all(target, grammars)?;
+            scope.compile_all(target, grammars, is_stopped)?;
         }
         let Self { listing, jobs, .. } = &mut scope;
         listing
@@ -127,6 +128,7 @@ impl Scope {
         &mut self,
         target: &Target,
         grammars: &dyn GrammarSource,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), ToolError> {
         let ids: BTreeSet<&'static str> = self
             .listing
@@ -135,7 +137,8 @@ impl Scope {
             .flat_map(Candidate::languages)
             .collect();
         for id in ids {
-            self.compile(target, id, grammars);
+            self.compile(target, id, grammars, is_stopped);
+            stopped(is_stopped)?;
         }
         let Self {
             listing,
@@ -158,11 +161,16 @@ impl Scope {
         Ok(())
     }
 
-    fn compile(&mut self, target: &Target, id: &'static str, grammars: &dyn GrammarSource) {
+    fn compile(
+        &mut self,
+        target: &Target,
+        id: &'static str,
+        grammars: &dyn GrammarSource,
+        is_stopped: &dyn Fn() -> bool,
+    ) {
         let result = match grammars.grammar(id) {
-            Ok(grammar) => {
-                Pattern::compile(&target.pattern, &grammar).map(|pattern| (grammar, pattern))
-            }
+            Ok(grammar) => Pattern::compile_until(&target.pattern, &grammar, is_stopped)
+                .map(|pattern| (grammar, pattern)),
             Err(error) => Err(PatternError::NoGrammar(error)),
         };
         match result {
@@ -174,6 +182,13 @@ impl Scope {
             }
         }
     }
+}
+
+fn stopped(is_stopped: &dyn Fn() -> bool) -> Result<(), ToolError> {
+    if is_stopped() {
+        return Err(ToolError::cancelled("the search was stopped"));
+    }
+    Ok(())
 }
 
 /// Returns the refusal of the language that most files are in.

@@ -240,7 +240,7 @@ struct Hunt {
 impl Hunt {
     fn run(&self) -> Result<ToolOutput, ToolError> {
         let target = &self.request.target;
-        let scope = Scope::find(target, &self.workspace, &*self.grammars, || {
+        let scope = Scope::find(target, &self.workspace, &*self.grammars, &|| {
             self.stop.is_cancelled()
         })?;
         let (scanned, near_misses) = self.scan(&scope)?;

@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::json;
-use structural::{CompiledGrammars, GrammarSource as _, Pattern, SearchError, search_text};
+use structural::{
+    CompiledGrammars, GrammarSource as _, Pattern, PatternError, SearchError, search_text,
+};
 
 use crate::tool::Folder;
 
@@ -153,6 +155,70 @@ fn many_runs_that_cannot_match_end() {
         matches!(found, Ok(0) | Err(SearchError::OverBudget(_))),
         "{found:?}"
     );
+}
+
+#[test]
+fn runs_that_compare_long_texts_end() {
+    let calls = "a(1);\n".repeat(20_000);
+    let source = format!("{calls}x();\n{calls}");
+    let found = count("javascript", "$X; $$$A; x(); $$$A; z()", source.clone());
+    assert!(
+        matches!(found, Ok(0) | Err(SearchError::OverBudget(_))),
+        "{found:?}"
+    );
+    let found = count("javascript", "x(); $$$A; z()", source);
+    assert_eq!(found, Ok(0));
+}
+
+#[test]
+fn an_error_in_a_long_row_of_matches_costs_no_more_than_the_row() {
+    // Each match looks whether it touches one of the errors.
+    let source = format!("{}(", "a(1);\n".repeat(150_000));
+    assert_eq!(count("javascript", "a($X);", source), Ok(150_000));
+}
+
+/// Text that is no code in any language.
+fn noise(bytes: usize) -> String {
+    const SIGNS: &[u8] = b"abc(){}[]<>;,.:=+-*/\"' \n$X@#!&|^%~?0123";
+    let mut seed = 7_u64;
+    let next = || {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(SIGNS[(seed >> 33) as usize % SIGNS.len()])
+    };
+    std::iter::repeat_with(next).take(bytes).collect()
+}
+
+#[test]
+fn a_long_pattern_that_is_no_code_is_refused_in_time() {
+    for language in ["dart", "haskell", "python"] {
+        let asked = on_small_stack(move || {
+            let grammar = CompiledGrammars::new().grammar(language).unwrap();
+            // Asked once for each hundred operations of the parser.
+            let asked = std::cell::Cell::new(0);
+            let is_stopped = || {
+                asked.set(asked.get() + 1);
+                false
+            };
+            Pattern::compile_until(&noise(16_000), &grammar, &is_stopped).unwrap_err();
+            asked.get()
+        });
+        assert!((1..=30_000).contains(&asked), "{language}: {asked}");
+    }
+}
+
+#[test]
+fn a_pattern_is_read_only_until_nobody_waits() {
+    let grammar = CompiledGrammars::new().grammar("dart").unwrap();
+    let asked = std::cell::Cell::new(0);
+    let is_stopped = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let result = Pattern::compile_until(&noise(16_000), &grammar, &is_stopped);
+    assert_eq!(result.unwrap_err(), PatternError::Stopped);
+    assert_eq!(asked.get(), 4);
 }
 
 #[test]

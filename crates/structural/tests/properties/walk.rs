@@ -52,6 +52,16 @@ fn a_file_over_the_limit_is_reported() {
 }
 
 #[test]
+fn a_file_that_takes_the_parser_too_long_is_reported() {
+    // Python's scanner reads the rest of a run of comments for each of them.
+    let comments = "    # c\n".repeat(40_000);
+    let folder = Folder::new()
+        .file("a.py", format!("def g():\n{comments}    f(1)\n"))
+        .file("z.py", "f(1)\n");
+    skipped(&folder, "a.py", "too_slow");
+}
+
+#[test]
 fn a_file_of_400_000_lines_is_searched() {
     let mut text = "x = 123\n".repeat(440_000);
     text.push_str("f(1)\n");
