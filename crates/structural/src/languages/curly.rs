@@ -5,10 +5,24 @@ use super::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
     Parameter, Pattern, Statement, Type,
 };
-use super::{Dropped, Language, Reserved, context};
+use super::{Dropped, ELSE_BEHIND_BLOCK, Language, OtherFiller, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] =
     &[C, C_SHARP, CPP, DART, GO, OBJC, RUST, SOLIDITY, SWIFT, ZIG];
+
+/// The operand of `sizeof` is an expression or a type.
+const TYPE_IN_SIZEOF: OtherFiller = OtherFiller {
+    behind: "sizeof(",
+    text: "struct @",
+    is_meant: false,
+};
+
+/// What a constructor initialises: not the width of a field.
+const INITIALISER: OtherFiller = OtherFiller {
+    behind: ":",
+    text: "@()",
+    is_meant: false,
+};
 
 /// Declarators that are more than a name.
 const C_DECLARATORS: &[&str] = &[
@@ -67,6 +81,7 @@ const C: Language = Language {
         ],
     }],
     fillers: &["int @;", "case @:"],
+    other_fillers: &[TYPE_IN_SIZEOF, ELSE_BEHIND_BLOCK],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
@@ -197,6 +212,7 @@ const CPP: Language = Language {
         ],
     }],
     fillers: &["@()", "int @;", "case @:"],
+    other_fillers: &[TYPE_IN_SIZEOF, ELSE_BEHIND_BLOCK, INITIALISER],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
@@ -795,6 +811,7 @@ const OBJC: Language = Language {
         ],
     }],
     fillers: &["int @;", "case @:"],
+    other_fillers: &[TYPE_IN_SIZEOF, ELSE_BEHIND_BLOCK],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(
@@ -886,9 +903,10 @@ const RUST: Language = Language {
         ],
     }],
     fillers: &["@: T", "@ => {}", "@!();"],
+    other_fillers: &[ELSE_BEHIND_BLOCK],
     slot_edges: &["where", ":", "=>", "->", "case", "default", "else"],
     refused_dollar_kinds: &["metavariable"],
-    token_runs: &["token_tree"],
+    token_runs: &["token_tree", "token_tree_pattern"],
     whole_words: true,
     ..Language::new(
         "rust",

@@ -177,6 +177,7 @@ const JAVA: Language = Language {
         context(Clause, "class A { void f() ", " {} }\n", "throws $E").only(&["throws"]),
         context(Expression, "class A { int[] x = ", "; }\n", "{ $X, $Y }")
             .only(&["array_initializer"]),
+        context(Type, "class A { B<", "> x; }\n", "? extends $T").only(&["wildcard"]),
     ],
     dropped: &[Dropped {
         kinds: &[

@@ -75,6 +75,9 @@ pub struct Language {
     /// Only for one that stands alone in its slot: between brackets, `,`, `;`,
     /// line ends and [`Self::slot_edges`].
     pub fillers: &'static [&'static str],
+    /// Texts that may stand for a metavariable though the plain forms parse, as
+    /// it may then be something else: the type in `sizeof($X)`.
+    pub other_fillers: &'static [OtherFiller],
     /// Words and signs beside which a metavariable stands alone in its slot,
     /// beyond brackets, `,`, `;` and line ends: `then` and `end` in Lua. A space
     /// says that blanks suffice.
@@ -130,6 +133,7 @@ impl Language {
             reserved: &[],
             holes: &[HoleForm::Upper, HoleForm::Lower],
             fillers: &[],
+            other_fillers: &[],
             slot_edges: &[],
             text_kinds: &[],
             refused_dollar_kinds: &[],
@@ -241,6 +245,25 @@ pub enum Rung {
     /// A clause of a statement: `except`, `else`, `where`.
     Clause,
 }
+
+/// What a metavariable may also be, where it is alone in its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherFiller {
+    /// The text that it stands behind, on the same line.
+    pub behind: &'static str,
+    /// The text that stands for it, as in [`Language::fillers`].
+    pub text: &'static str,
+    /// Whether it is meant so only, wherever that parses.
+    pub is_meant: bool,
+}
+
+/// `$ELSE` behind a block on its line: not another statement, but a clause of
+/// the one before.
+pub(crate) const ELSE_BEHIND_BLOCK: OtherFiller = OtherFiller {
+    behind: "}",
+    text: "else {}",
+    is_meant: true,
+};
 
 /// A reading nobody means: a root of one of `kinds`, where the same text also
 /// reads as one of `when`.

@@ -153,6 +153,7 @@ const PHP: Language = Language {
     }],
     holes: &[Dollar, Upper, Lower],
     fillers: &["const @ = 0;", "case @: break;"],
+    other_fillers: &[super::ELSE_BEHIND_BLOCK],
     slot_edges: &[
         ":",
         "endfor",

@@ -5,7 +5,7 @@ use super::Rung::{
     Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
     Pair, Parameter, Pattern, Statement, Type,
 };
-use super::{Dropped, Language, Reserved, context};
+use super::{Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[CSS, HTML, JAVASCRIPT, SVELTE, TSX, TYPESCRIPT];
 
@@ -157,6 +157,7 @@ const JAVASCRIPT: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    other_fillers: &[ELSE_BEHIND_BLOCK],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "javascript",
@@ -261,6 +262,7 @@ const TYPESCRIPT: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    other_fillers: &[ELSE_BEHIND_BLOCK],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "typescript",
@@ -321,6 +323,7 @@ const TSX: Language = Language {
         },
     ],
     fillers: &["case @:"],
+    other_fillers: &[ELSE_BEHIND_BLOCK],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     ..Language::new(
         "tsx",

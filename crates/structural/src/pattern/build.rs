@@ -544,7 +544,8 @@ fn find_hole(
                 .find(|n| kept.range(*n) == Some(core))
         });
     let Some(mut at) = lowest else {
-        return Err(Refusal::HoleInToken(number));
+        // Some grammars count the separator behind an item to the item.
+        return item_with_separator(grammar, tree, kept, core).ok_or(Refusal::HoleInToken(number));
     };
     loop {
         let is_top = match root {
@@ -566,6 +567,31 @@ fn find_hole(
         }
         at = parent;
     }
+}
+
+/// Finds the node that is `core` and, as its last child, a separator.
+fn item_with_separator(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    kept: &Kept,
+    core: (u32, u32),
+) -> Option<u32> {
+    (0..tree.nodes().len() as u32).find(|n| {
+        let last = tree
+            .children(*n)
+            .filter(|c| kept.range(*c).is_some())
+            .last();
+        let is_separator = |c: u32| grammar.kind(tree.node(c).kind).separator;
+        tree.node(*n).start == core.0
+            && last.is_some_and(|last| {
+                let before = tree
+                    .children(*n)
+                    .take_while(|c| *c != last)
+                    .last()
+                    .map(|c| tree.node(c).end);
+                is_separator(last) && before == Some(core.1)
+            })
+    })
 }
 
 /// Whether a node is an item of a list in brackets: `(int x)`.

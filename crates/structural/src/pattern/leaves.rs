@@ -60,6 +60,7 @@ pub(crate) fn leaves(
         effort: Effort::Quick,
         work: MAX_WORK / 8,
         allowance: &mut allowance,
+        fixed: None,
     };
     let contexts = grammar.language().contexts;
     let is_first = |context: &super::Context| Some(context.rung) == rung;

@@ -32,6 +32,9 @@ pub const MAX_VARIABLES: usize = 64;
 /// Bytes parsed, weighed by the number of metavariables, to read one pattern.
 const MAX_WORK: usize = 64 * 1024 * 1024;
 
+/// Rows of stand-ins that are kept while they are chosen in turn.
+const MAX_ROWS: usize = 24;
+
 /// Why a pattern is given up that is long and does not parse.
 const TAKES_TOO_LONG: &str =
     "it takes too long to find a way to read it, as it is long and much of it does not parse";
@@ -200,6 +203,8 @@ struct Compiler<'a, 's> {
     /// What is left of [`MAX_WORK`].
     work: usize,
     allowance: &'a mut Allowance<'s>,
+    /// A metavariable whose stand-in is given.
+    fixed: Option<usize>,
     effort: Effort,
 }
 
@@ -266,6 +271,7 @@ fn compile_with(
         effort: Effort::Quick,
         work: MAX_WORK,
         allowance,
+        fixed: None,
     };
     let mut readings: Vec<build::Reading> = Vec::new();
     let mut attempts: Vec<(Rung, Refusal)> = Vec::new();
@@ -486,14 +492,7 @@ impl Compiler<'_, '_> {
         variables: &[Variable],
         context: Context,
     ) -> Result<build::Reading, Refusal> {
-        let mut stands: Vec<Stand> = dollars
-            .iter()
-            .map(|d| match d.form {
-                DollarForm::Hole(..) => Stand::Filler(0),
-                DollarForm::Escaped => Stand::Unescaped,
-                DollarForm::Plain(_) => Stand::Plain,
-            })
-            .collect();
+        let mut stands = first_stands(dollars);
         let mut glued = None;
         // Each round turns at least one metavariable into plain text.
         for _ in 0..=dollars.len() {
@@ -507,26 +506,7 @@ impl Compiler<'_, '_> {
                 }
                 continue;
             }
-            let written = scaffold::write(
-                self.text,
-                dollars,
-                &stands,
-                &self.fillers,
-                &self.sentinel,
-                context,
-            );
-            let Parsed::Tree(tree) = self.parse(&written) else {
-                return Err(GIVEN_UP);
-            };
-            match build::build(
-                self.grammar,
-                &tree,
-                &written,
-                dollars,
-                &stands,
-                variables,
-                context,
-            ) {
+            match self.build(dollars, &stands, variables, context) {
                 Err(Refusal::InText(which)) => {
                     let escaped = matches!(stands.get(which), Some(Stand::Unescaped));
                     if let Some(stand) = stands.get_mut(which) {
@@ -548,6 +528,75 @@ impl Compiler<'_, '_> {
             }
         }
         Err(Refusal::TooDeep)
+    }
+
+    /// Reads the pattern with these stand-ins, which parse.
+    fn build(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &[Stand],
+        variables: &[Variable],
+        context: Context,
+    ) -> Result<build::Reading, Refusal> {
+        let written = scaffold::write(
+            self.text,
+            dollars,
+            stands,
+            &self.fillers,
+            &self.sentinel,
+            context,
+        );
+        let Parsed::Tree(tree) = self.parse(&written) else {
+            return Err(GIVEN_UP);
+        };
+        build::build(
+            self.grammar,
+            &tree,
+            &written,
+            dollars,
+            stands,
+            variables,
+            context,
+        )
+    }
+
+    /// Reads the pattern in one context with what else its metavariables may
+    /// stand for; says of each reading whether it is meant only so.
+    fn read_otherwise(
+        &mut self,
+        dollars: &[Dollar],
+        variables: &[Variable],
+        context: Context,
+    ) -> Vec<(build::Reading, bool)> {
+        let mut readings = Vec::new();
+        for (hole, dollar) in dollars.iter().enumerate() {
+            if !matches!(dollar.form, DollarForm::Hole(..))
+                || !scaffold::is_alone(self.grammar, self.text, dollar)
+            {
+                continue;
+            }
+            for filler in 0..self.fillers.len() {
+                let other = self.fillers.get(filler).and_then(|f| f.other);
+                let Some(other) =
+                    other.filter(|o| scaffold::is_behind(self.text, dollar, o.behind))
+                else {
+                    continue;
+                };
+                let mut stands = first_stands(dollars);
+                if let Some(slot) = stands.get_mut(hole) {
+                    *slot = Stand::Filler(filler);
+                }
+                self.fixed = Some(hole);
+                let chosen = self.choose_fillers(dollars, &mut stands, context);
+                self.fixed = None;
+                if chosen.is_ok()
+                    && let Ok(reading) = self.build(dollars, &stands, variables, context)
+                {
+                    readings.push((reading, other.is_meant));
+                }
+            }
+        }
+        readings
     }
 
     /// Parses what was written.
@@ -575,7 +624,7 @@ impl Compiler<'_, '_> {
         let holes: Vec<usize> = stands
             .iter()
             .enumerate()
-            .filter(|(_, s)| matches!(s, Stand::Filler(_)))
+            .filter(|(i, s)| matches!(s, Stand::Filler(_)) && self.fixed != Some(*i))
             .map(|(i, _)| i)
             .collect();
         // Each is improved in turn, which is enough since stand-ins rarely interact.
@@ -587,7 +636,9 @@ impl Compiler<'_, '_> {
                     .get(hole)
                     .is_some_and(|d| scaffold::is_alone(self.grammar, self.text, d));
                 for filler in 0..self.fillers.len() {
-                    if !is_alone && self.fillers.get(filler).is_some_and(|f| f.needs_slot) {
+                    let fits =
+                        |f: &scaffold::Filler| f.other.is_none() && (is_alone || !f.needs_slot);
+                    if !self.fillers.get(filler).is_some_and(fits) {
                         continue;
                     }
                     let Some(slot) = stands.get_mut(hole) else {
@@ -635,7 +686,8 @@ impl Compiler<'_, '_> {
             .iter()
             .try_fold(1_usize, |n, c| n.checked_mul(c.len()));
         let Some(combinations) = combinations.filter(|n| *n <= most) else {
-            return false;
+            return self.effort == Effort::Thorough
+                && self.try_in_turn(dollars, stands, holes, &choices, context);
         };
         let before = stands.to_vec();
         for mut combination in 1..combinations {
@@ -657,13 +709,50 @@ impl Compiler<'_, '_> {
         false
     }
 
+    /// Chooses the stand-ins of one metavariable after the other, going on with
+    /// the choices that parse best so far.
+    fn try_in_turn(
+        &mut self,
+        dollars: &[Dollar],
+        stands: &mut [Stand],
+        holes: &[usize],
+        choices: &[Vec<usize>],
+        context: Context,
+    ) -> bool {
+        let mut rows = vec![stands.to_vec()];
+        for (&hole, choices) in holes.iter().zip(choices) {
+            let mut tried: Vec<(usize, Vec<Stand>)> = Vec::new();
+            for (row, &choice) in rows
+                .iter()
+                .flat_map(|row| choices.iter().map(move |choice| (row, choice)))
+            {
+                let mut row = row.clone();
+                if let Some(slot) = row.get_mut(hole) {
+                    *slot = Stand::Filler(choice);
+                }
+                match self.cost(dollars, &row, context) {
+                    Ok(()) => {
+                        stands.copy_from_slice(&row);
+                        return true;
+                    }
+                    Err(_) if self.allowance.is_spent() => return false,
+                    Err(refusal) => tried.push((refusal.cost(), row)),
+                }
+            }
+            tried.sort_by_key(|(cost, _)| *cost);
+            tried.truncate(MAX_ROWS);
+            rows = tried.into_iter().map(|(_, row)| row).collect();
+        }
+        false
+    }
+
     /// Returns the stand-ins worth a combination for one metavariable.
     fn choices(&self, dollars: &[Dollar], hole: usize) -> Vec<usize> {
         let is_alone = self.effort == Effort::Thorough
             && dollars
                 .get(hole)
                 .is_some_and(|d| scaffold::is_alone(self.grammar, self.text, d));
-        let fits = |f: &scaffold::Filler| is_alone || !f.needs_slot;
+        let fits = |f: &scaffold::Filler| f.other.is_none() && (is_alone || !f.needs_slot);
         self.fillers
             .iter()
             .enumerate()
@@ -691,13 +780,20 @@ impl Compiler<'_, '_> {
     ) {
         for context in self.grammar.language().contexts {
             self.allowance.enter_context();
-            match self.read(dollars, variables, *context) {
-                Ok(reading) => {
-                    if !readings.iter().any(|r| r.program.is_same(&reading.program)) {
-                        readings.push(reading);
-                    }
+            let first = self.read(dollars, variables, *context);
+            let others = self.read_otherwise(dollars, variables, *context);
+            let is_meant = others.iter().any(|(_, is_meant)| *is_meant);
+            let first = match first {
+                Ok(reading) => Some(reading).filter(|_| !is_meant),
+                Err(refusal) => {
+                    attempts.push((context.rung, refusal));
+                    None
                 }
-                Err(refusal) => attempts.push((context.rung, refusal)),
+            };
+            for reading in first.into_iter().chain(others.into_iter().map(|(r, _)| r)) {
+                if !readings.iter().any(|r| r.program.is_same(&reading.program)) {
+                    readings.push(reading);
+                }
             }
         }
     }
@@ -761,6 +857,18 @@ impl Compiler<'_, '_> {
             }),
         }
     }
+}
+
+/// Returns the stand-ins that are tried first.
+fn first_stands(dollars: &[Dollar]) -> Vec<Stand> {
+    dollars
+        .iter()
+        .map(|d| match d.form {
+            DollarForm::Hole(..) => Stand::Filler(0),
+            DollarForm::Escaped => Stand::Unescaped,
+            DollarForm::Plain(_) => Stand::Plain,
+        })
+        .collect()
 }
 
 fn reset(stands: &mut [Stand]) {

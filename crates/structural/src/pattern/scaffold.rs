@@ -6,7 +6,7 @@ use tree_sitter::Tree;
 
 use super::lex::{Dollar, DollarForm, HoleKind};
 use crate::grammar::Grammar;
-use crate::languages::{Context, HoleForm};
+use crate::languages::{Context, HoleForm, OtherFiller};
 use crate::tree::FlatTree;
 
 /// What is written in place of one `$` of the pattern.
@@ -66,6 +66,8 @@ pub(super) struct Filler {
     text: &'static str,
     /// Whether it stands only for a metavariable that is alone in its slot.
     pub(super) needs_slot: bool,
+    /// What it may stand for beside what the others stand for.
+    pub(super) other: Option<OtherFiller>,
 }
 
 /// Returns the texts that may stand for a metavariable, the plain ones first.
@@ -80,14 +82,30 @@ pub(super) fn fillers(grammar: &Grammar) -> Vec<Filler> {
     let plain = plain.map(|text| Filler {
         text,
         needs_slot: false,
+        other: None,
     });
     let around = std::iter::once("@;").chain(language.fillers.iter().copied());
     plain
         .chain(around.map(|text| Filler {
             text,
             needs_slot: true,
+            other: None,
+        }))
+        .chain(language.other_fillers.iter().map(|other| Filler {
+            text: other.text,
+            needs_slot: true,
+            other: Some(*other),
         }))
         .collect()
+}
+
+/// Whether a text stands right before the metavariable, on its line.
+pub(super) fn is_behind(pattern: &str, dollar: &Dollar, text: &str) -> bool {
+    pattern
+        .get(..dollar.span.start)
+        .unwrap_or_default()
+        .trim_end_matches([' ', '\t'])
+        .ends_with(text)
 }
 
 /// Whether the metavariable stands alone in its slot: between brackets, `,`,
