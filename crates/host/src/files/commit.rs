@@ -24,6 +24,7 @@
 
 mod digest;
 mod journal;
+mod names;
 mod parallel;
 mod recover;
 mod slot;
@@ -40,7 +41,8 @@ pub(super) use self::steps::Steps;
 
 use self::digest::Digest;
 use self::journal::{Desk, Journal};
-use self::slot::{Refusal, Slot, open_file};
+use self::names::open_file;
+use self::slot::{Refusal, Slot};
 use self::steps::Step;
 use self::undo::Direction;
 use super::beneath::{self, Missing};

@@ -8,7 +8,7 @@ use rustix::fs::{Access, AtFlags, FileType};
 
 use super::super::beneath::{self, Barrier, Missing, Place};
 use super::super::looks::Looks;
-use super::slot::open_file;
+use super::names::open_file;
 use super::steps::{Step, Steps};
 use crate::WorkspacePath;
 use crate::change_set::{Difference, FileChange, Mismatch};
