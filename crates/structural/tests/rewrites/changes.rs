@@ -237,3 +237,44 @@ fn a_result_that_does_not_parse_is_refused_with_its_place() {
     let said = error.to_string();
     assert!(said.contains("at line 2"), "{said}");
 }
+
+#[test]
+fn names_that_stand_for_metavariables_in_our_parser_are_harmless() {
+    check(
+        "javascript",
+        "f($A)",
+        "Zzmv0x($A, Zzmv0v)",
+        "f(Zzmv0v);\n",
+        "Zzmv0x(Zzmv0v, Zzmv0v);\n",
+    );
+}
+
+#[test]
+fn metavariables_may_stand_side_by_side() {
+    check(
+        "rust",
+        "f($A, $B)",
+        "$A$B()",
+        "fn m() { f(a, b); }\n",
+        "fn m() { ab(); }\n",
+    );
+}
+
+#[test]
+fn deep_and_long_code_is_rewritten() {
+    let source = format!("{}1{}\n", "f(".repeat(20_000), ")".repeat(20_000));
+    let result = rewrite("python", "f($A)", "g($A)", &source);
+    assert_eq!((result.replacements.len(), result.nested), (1, 19_999));
+    let sum = vec!["a"; 30_000].join(" + ");
+    let result = rewrite(
+        "python",
+        "x = $A + $B",
+        "x = $B + $A",
+        &format!("x = {sum}\n"),
+    );
+    assert_eq!(result.unchanged, 1);
+    let chain = format!("x = f(a{}, b)\n", ".c()".repeat(20_000));
+    let result = rewrite("python", "f($A, $B)", "f($B, $A)", &chain);
+    assert_eq!(result.replacements.len(), 1);
+    assert!(result.bytes.starts_with(b"x = f(b, a.c()"));
+}

@@ -172,6 +172,45 @@ fn line_endings_of_the_file_are_used_and_its_mark_is_kept() {
 }
 
 #[test]
+fn bodies_swapped_and_swapped_back_are_as_they_were() {
+    let (there, back) = (
+        "if ($C) { $$$A } else { $$$B }",
+        "if ($C) { $$$B } else { $$$A }",
+    );
+    for (source, wanted) in [
+        (
+            "{\n\tif (a) {\n\t\tb();\n\t\tc();\n\t} else {\n\t}\n}\n",
+            "{\n\tif (a) {\n\t} else {\n\t\tb();\n\t\tc();\n\t}\n}\n",
+        ),
+        (
+            "{\r\n\tif (a) {\r\n\t} else {\r\n\t\tb();\r\n\t}\r\n}\r\n",
+            "{\r\n\tif (a) {\r\n\t\tb();\r\n\t} else {\r\n\t}\r\n}\r\n",
+        ),
+        (
+            "if (a) {\n  // one\n  // two\n} else {\n  b(); // three\n}\n",
+            "if (a) {\n  // one\n  // two\n  b();\n} else { // three\n}\n",
+        ),
+        ("if (a) { } else { b(); }\n", "if (a) { b(); } else { }\n"),
+        (
+            "if (a) {\n  // one\n  b();\n} else {\n}\n",
+            "if (a) {\n  // one\n} else {\n  b();\n}\n",
+        ),
+    ] {
+        check("javascript", there, back, source, wanted);
+        if !source.contains("three") {
+            check("javascript", there, back, wanted, source);
+        }
+    }
+    check(
+        "kotlin",
+        there,
+        back,
+        "fun f() {\n  val v = d.g()\n  if (v >= 0f) {\n    null\n  } else {\n    L(v)\n  }\n}\n",
+        "fun f() {\n  val v = d.g()\n  if (v >= 0f) {\n    L(v)\n  } else {\n    null\n  }\n}\n",
+    );
+}
+
+#[test]
 fn a_body_that_stays_keeps_its_layout_whatever_the_pattern_looks_like() {
     check(
         "c",

@@ -135,6 +135,17 @@ fn bound_names_are_written_in_strings_too() {
 }
 
 #[test]
+fn code_in_a_comment_stays_on_one_line() {
+    check(
+        "javascript",
+        "f($X)",
+        "// was $X\ng($X)",
+        "f({\n  a: 1,\n\n  b: 2,\n})\n",
+        "// was { a: 1, b: 2, }\ng({\n  a: 1,\n\n  b: 2,\n})\n",
+    );
+}
+
+#[test]
 fn the_margin_around_a_template_is_left_out() {
     check(
         "python",
