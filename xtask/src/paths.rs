@@ -19,7 +19,7 @@ pub(crate) fn python_programs() -> PathBuf {
     installed().join("python/bin")
 }
 
-/// Returns the folder of the corpora, one folder for each language.
+/// Returns the folder of the corpora, a folder for each language or package.
 pub(crate) fn corpora() -> PathBuf {
     installed().join("corpora")
 }

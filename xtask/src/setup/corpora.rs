@@ -37,6 +37,22 @@ pub(super) fn items() -> Vec<Item> {
             install: npm_package,
         },
         Item {
+            folder: "corpora/rxjs",
+            version: "rxjs@7.8.2".to_owned(),
+            purpose: "JavaScript and TypeScript corpus, from npm",
+            need: Need::Where("npm"),
+            program: None,
+            install: npm_sources,
+        },
+        Item {
+            folder: "corpora/react-native",
+            version: "react-native@0.80.2".to_owned(),
+            purpose: "C++, Java, JavaScript and Kotlin corpus, from npm",
+            need: Need::Where("npm"),
+            program: None,
+            install: npm_sources,
+        },
+        Item {
             folder: "corpora/rust",
             version: "ra_ap_ide 0.0.330 and the rest of rust-analyzer".to_owned(),
             purpose: "Rust corpus, from crates.io",
@@ -112,6 +128,17 @@ fn npm_package(item: &Item, folder: &Path) -> Result<()> {
         .trim();
     run(command("tar", folder).args(["-xzf", archive]))?;
     fs::remove_file(folder.join(archive))?;
+    Ok(())
+}
+
+/// Unpacks the source files of a package that has much else.
+fn npm_sources(item: &Item, folder: &Path) -> Result<()> {
+    let whole = folder.join("whole");
+    fs::create_dir_all(&whole)?;
+    npm_package(item, &whole)?;
+    let extensions = ["cpp", "h", "java", "js", "kt", "ts"];
+    copy(&whole.join("package"), &folder.join("package"), &extensions)?;
+    fs::remove_dir_all(whole)?;
     Ok(())
 }
 

@@ -62,20 +62,55 @@ pub(crate) fn sample(language: &str, extension: &str, count: usize) -> Option<Co
     Some(Corpus { grammar, files })
 }
 
-fn installed(language: &str) -> Option<PathBuf> {
+/// Returns `count` files of a language, or all there are, spread over the
+/// corpus in `folder`; none larger than `most_bytes`.
+///
+/// Prints that it skips the language where the corpus is not installed.
+///
+/// # Panics
+/// With `CI=true`, where the corpus is missing and can be had.
+pub(crate) fn many(
+    language: &str,
+    folder: &str,
+    extension: &str,
+    count: usize,
+    most_bytes: u64,
+) -> Option<Corpus> {
+    let grammar = CompiledGrammars::new().grammar(language).unwrap();
+    let root = installed(folder)?;
+    let mut paths = Vec::new();
+    collect(&root, extension, &mut paths);
+    paths.retain(|path| {
+        fs::metadata(path).is_ok_and(|m| (MIN_FILE_BYTES..most_bytes).contains(&m.len()))
+    });
+    let count = count.min(paths.len());
+    let files = (0..count)
+        .filter_map(|number| {
+            let path = paths.get(number * paths.len() / count)?;
+            let name = path.strip_prefix(&root).unwrap_or(path);
+            Some(SourceFile {
+                name: name.display().to_string(),
+                text: fs::read_to_string(path).ok()?,
+            })
+        })
+        .collect();
+    Some(Corpus { grammar, files })
+}
+
+fn installed(folder_name: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../.toolset/corpora")
-        .join(language);
+        .join(folder_name);
     if folder.is_dir() {
         return Some(folder);
     }
     // Taken from Debian's sources, which not every machine has.
-    let is_optional = language == "dart";
+    let is_optional = folder_name == "dart";
     assert!(
         is_optional || !is_ci(),
-        "the {language} corpus is missing: run `cargo xtask setup`"
+        "the {folder_name} corpus is missing: run `cargo xtask setup`"
     );
-    eprintln!("skipped: the {language} corpus is not installed (`cargo xtask setup`)");
+    eprintln!("skipped: the {folder_name} corpus is not installed (`cargo xtask setup`)");
     None
 }
 

@@ -13,6 +13,7 @@
 mod corpus;
 mod deep;
 mod insertions;
+mod rewrites;
 mod same_results;
 mod sample;
 mod self_match;

@@ -185,7 +185,7 @@ fn try_node(
 }
 
 /// Returns the text of a node with `$HOLE` for one of its children.
-fn replaced(source: &str, node: Node<'_>, child: Node<'_>) -> Option<String> {
+pub(crate) fn replaced(source: &str, node: Node<'_>, child: Node<'_>) -> Option<String> {
     const TEXTS: &[&str] = &["string", "comment", "char", "regex", "template", "text"];
     if TEXTS.iter().any(|t| node.kind().contains(t)) {
         return None;
