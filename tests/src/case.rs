@@ -61,8 +61,14 @@ struct Call {
     /// Cancels the call before it starts.
     #[serde(default)]
     cancel: bool,
+    /// Files that somebody else writes before the call: path to text.
+    #[serde(default)]
+    write: BTreeMap<String, String>,
     output: Option<Output>,
     error: Option<Failure>,
+    /// What files must hold after the call: path to text.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
 }
 
 /// What a result must look like.
@@ -78,6 +84,9 @@ struct Output {
     /// JSON pointers into `details` and the values there.
     #[serde(default)]
     details: BTreeMap<String, Value>,
+    /// The paths that the call says it changed, where the case is about that.
+    #[serde(default)]
+    touched: Option<Vec<String>>,
 }
 
 /// What an error must look like.
@@ -224,11 +233,7 @@ impl Case {
 impl Calls {
     fn run(&self) -> Result<()> {
         let workspace = tempfile::tempdir()?;
-        for (path, text) in &self.files {
-            let path = workspace.path().join(path);
-            fs::create_dir_all(path.parent().context("a file has a folder")?)?;
-            fs::write(path, text)?;
-        }
+        write_files(workspace.path(), &self.files)?;
         let surface = Surface::open(workspace.path(), self.mode, &self.attach, self.caps)?;
         if let Some(wanted) = &self.tools {
             let seen = surface.tools();
@@ -236,20 +241,74 @@ impl Calls {
                 bail!("the model sees {seen:?}, not {wanted:?}");
             }
         }
+        let mut edits = Edits::default();
         for (number, call) in (1..).zip(&self.call) {
-            let answer = surface.call(&call.tool, call.input.clone(), call.cancel);
-            call.check(&answer)
+            write_files(workspace.path(), &call.write)?;
+            let input = edits.fill_in(&call.input);
+            let answer = surface.call(&call.tool, input, call.cancel);
+            edits.note(&answer);
+            call.check(&answer, &edits)
+                .and_then(|()| call.check_files(workspace.path()))
                 .with_context(|| format!("call {number} (`{}`)", call.tool))?;
         }
         Ok(())
     }
 }
 
+fn write_files(folder: &Path, files: &BTreeMap<String, String>) -> Result<()> {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// The ids of the edits that a case staged.
+///
+/// They differ from run to run, so a case writes `<edit 1>` for the first one.
+#[derive(Debug, Default)]
+struct Edits(Vec<String>);
+
+impl Edits {
+    fn note(&mut self, answer: &Result<ToolOutput, ToolError>) {
+        let id = answer.as_ref().ok().and_then(|o| o.details.get("edit_id"));
+        if let Some(id) = id.and_then(Value::as_str)
+            && !self.0.iter().any(|known| known == id)
+        {
+            self.0.push(id.to_owned());
+        }
+    }
+
+    fn replace(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (number, id) in (1..).zip(&self.0) {
+            text = text.replace(&format!("<edit {number}>"), id);
+        }
+        text
+    }
+
+    /// Puts ids into the arguments of a call.
+    fn fill_in(&self, input: &Value) -> Value {
+        let mut input = input.clone();
+        for value in input
+            .as_object_mut()
+            .into_iter()
+            .flat_map(|o| o.values_mut())
+        {
+            if let Value::String(text) = value {
+                *text = self.replace(text);
+            }
+        }
+        input
+    }
+}
+
 impl Call {
-    fn check(&self, answer: &Result<ToolOutput, ToolError>) -> Result<()> {
+    fn check(&self, answer: &Result<ToolOutput, ToolError>, edits: &Edits) -> Result<()> {
         match (answer, &self.output, &self.error) {
-            (Ok(output), Some(wanted), None) => wanted.check(output),
-            (Err(error), None, Some(wanted)) => wanted.check(error),
+            (Ok(output), Some(wanted), None) => wanted.check(output, edits),
+            (Err(error), None, Some(wanted)) => wanted.check(error, edits),
             (Ok(output), None, Some(_)) => {
                 bail!("an error was wanted, this came:\n{}", text_of(output))
             }
@@ -261,11 +320,24 @@ impl Call {
     }
 }
 
+impl Call {
+    fn check_files(&self, folder: &Path) -> Result<()> {
+        for (path, wanted) in &self.files {
+            let found = fs::read_to_string(folder.join(path))
+                .with_context(|| format!("cannot read `{path}`"))?;
+            if found != *wanted {
+                bail!("`{path}` is not as it should be, but:\n{found}");
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Output {
-    fn check(&self, output: &ToolOutput) -> Result<()> {
+    fn check(&self, output: &ToolOutput, edits: &Edits) -> Result<()> {
         let text = text_of(output);
-        for piece in &self.contains.0 {
-            if !text.contains(piece) {
+        for piece in self.contains.0.iter().map(|piece| edits.replace(piece)) {
+            if !text.contains(&piece) {
                 bail!("the text has no `{piece}`:\n{text}");
             }
         }
@@ -283,12 +355,17 @@ impl Output {
                 );
             }
         }
-        Ok(())
+        match &self.touched {
+            Some(wanted) if *wanted != output.touched => {
+                bail!("it changed {:?}, not {wanted:?}", output.touched)
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
 impl Failure {
-    fn check(&self, error: &ToolError) -> Result<()> {
+    fn check(&self, error: &ToolError, edits: &Edits) -> Result<()> {
         if error.kind != self.kind {
             bail!(
                 "the error is of kind {:?}, not {:?}: {error}",
@@ -297,8 +374,8 @@ impl Failure {
             );
         }
         let text = error.to_string();
-        for piece in &self.contains.0 {
-            if !text.contains(piece) {
+        for piece in self.contains.0.iter().map(|piece| edits.replace(piece)) {
+            if !text.contains(&piece) {
                 bail!("the error has no `{piece}`: {text}");
             }
         }

@@ -11,6 +11,8 @@ pub const TOKENIZER: &str = "o200k_base";
 pub fn budget(tool: &str) -> usize {
     match tool {
         "ast_grep" => 350,
+        "ast_edit" => 300,
+        "resolve" => 150,
         _ => 500,
     }
 }

@@ -7,11 +7,12 @@ use std::sync::{Arc, LazyLock};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
+use tempfile::TempDir;
 use tiers::{Call, Caps, Dispatch as _, Limits, Mode, ToolError, ToolOutput, ToolSpec};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use toolset::structural::CompiledGrammars;
-use toolset::{Toolset, Trust};
+use toolset::{DiskFiles, Toolset, Trust};
 
 /// A live resource that a case may attach to its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -29,6 +30,8 @@ impl Resource {
 /// What one model sees of one run.
 pub struct Surface {
     toolset: Toolset,
+    /// Where changes of files keep their journal.
+    _state: TempDir,
 }
 
 fn runtime() -> &'static Runtime {
@@ -48,7 +51,9 @@ impl Surface {
         attach: &[Resource],
         caps: Option<Caps>,
     ) -> Result<Self> {
-        let mut builder = Toolset::open(workspace, Trust::Untrusted, mode)?;
+        let state = tempfile::tempdir()?;
+        let files = DiskFiles::new().with_state_folder(state.path());
+        let mut builder = Toolset::open(workspace, Trust::Untrusted, mode)?.files(Arc::new(files));
         if let Some(caps) = caps {
             let mut limits = Limits::default();
             limits.output = caps;
@@ -61,6 +66,7 @@ impl Surface {
         }
         Ok(Self {
             toolset: builder.build().context("cannot build the registry")?,
+            _state: state,
         })
     }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: our search against the ast-grep command line.
+//! `cargo xtask bench`: our search and rewrite against the ast-grep command line.
 //!
 //! Both run as a person would run them, as one process that searches a whole
 //! tree, in turn, so that what else the machine does falls on both. A ratio is
@@ -8,6 +8,7 @@ mod cases;
 mod matches;
 mod registry;
 mod report;
+mod staging;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,11 +25,14 @@ use matches::Comparison;
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Family {
-    /// `ast_grep` against ast-grep.
+    /// `ast_grep` and `ast_edit` against ast-grep.
     Structural,
     /// Building a registry, against copying what it holds.
     Registry,
 }
+
+/// What `--only` calls the measurement of how a rewrite grows.
+const STAGING: &str = "staging";
 
 /// Options of `bench`.
 #[derive(Debug, Args)]
@@ -38,7 +42,8 @@ pub(crate) struct Options {
     /// Pairs of runs for each row.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Only cases whose group, language or pattern contains this; writes nothing.
+    /// Only cases whose group, language or pattern contains this, or `staging`
+    /// for how a rewrite grows with its edits; writes nothing.
     #[arg(long)]
     only: Option<String>,
     /// Count instructions with valgrind instead of seconds; writes nothing.
@@ -87,6 +92,10 @@ fn structural(options: &Options) -> Result<()> {
         "--package",
         "toolset-harness",
     ]))?;
+    if options.only.as_deref() == Some(STAGING) {
+        eprintln!("\n{}", staging::table(options.runs)?);
+        return Ok(());
+    }
     let cases: Vec<&'static Case> = CASES
         .iter()
         .filter(|case| options.only.as_ref().is_none_or(|only| case.is_named(only)))
@@ -109,11 +118,13 @@ fn structural(options: &Options) -> Result<()> {
             rows.push(row);
         }
     }
-    let table = report::table(&rows, options.runs)?;
+    let mut table = report::table(&rows, options.runs)?;
     if options.only.is_some() {
         eprintln!("\n{table}");
         return Ok(());
     }
+    table.push('\n');
+    table.push_str(&staging::table(options.runs)?);
     let path = paths::root().join("docs/benchmarks.md");
     let document = std::fs::read_to_string(&path)?;
     std::fs::write(
@@ -125,9 +136,11 @@ fn structural(options: &Options) -> Result<()> {
 }
 
 fn measure(case: &'static Case, limit: Limit, runs: usize) -> Result<Row> {
-    let comparison = match limit {
-        Limit::All => Some(compare(case)?),
-        Limit::Default => None,
+    let comparison = match (limit, case.rewrite) {
+        (Limit::All, None) => Some(compare(case)?),
+        // Of a rewrite, one program reports what it replaces and the other
+        // every match.
+        (Limit::All, Some(_)) | (Limit::Default, _) => None,
     };
     let mut row = Row {
         case,
@@ -142,8 +155,8 @@ fn measure(case: &'static Case, limit: Limit, runs: usize) -> Result<Row> {
     ] {
         // The first pair only warms the page cache.
         for number in 0..=runs {
-            let ours = start(&ours(case, limit), case, threads, None)?;
-            let theirs = start(&theirs(case, threads), case, threads, None)?;
+            let ours = start(&ours(case, limit), &case.folder(), threads, None)?;
+            let theirs = start(&theirs(case, threads), &case.folder(), threads, None)?;
             if number > 0 {
                 pairs.ours.push(ours);
                 pairs.theirs.push(theirs);
@@ -158,10 +171,11 @@ fn compare(case: &Case) -> Result<Comparison> {
     let folder = paths::installed().join("bench");
     std::fs::create_dir_all(&folder)?;
     let (mine, other) = (folder.join("ours.json"), folder.join("theirs.jsonl"));
-    start(&ours(case, Limit::All), case, Threads::Default, Some(&mine))?;
+    let at = case.folder();
+    start(&ours(case, Limit::All), &at, Threads::Default, Some(&mine))?;
     start(
         &theirs(case, Threads::Default),
-        case,
+        &at,
         Threads::Default,
         Some(&other),
     )?;
@@ -172,9 +186,14 @@ fn compare(case: &Case) -> Result<Comparison> {
 }
 
 /// Runs `line` in a process of its own that reports what it used.
-fn start(line: &[OsString], case: &Case, threads: Threads, stdout: Option<&Path>) -> Result<Usage> {
+fn start(
+    line: &[OsString],
+    folder: &Path,
+    threads: Threads,
+    stdout: Option<&Path>,
+) -> Result<Usage> {
     let mut measure = command(std::env::current_exe()?, &paths::root());
-    measure.arg("measure").arg("--directory").arg(case.folder());
+    measure.arg("measure").arg("--directory").arg(folder);
     if let Some(stdout) = stdout {
         measure.arg("--stdout").arg(stdout);
     }
@@ -201,15 +220,28 @@ fn toolset() -> PathBuf {
 
 fn ours(case: &Case, limit: Limit) -> Vec<OsString> {
     let mut input = serde_json::json!({ "pattern": case.pattern, "language": case.language });
-    if let (Limit::All, Some(input)) = (limit, input.as_object_mut()) {
-        input.insert("max_results".to_owned(), 10_000_000.into());
-    }
+    let tool = match (case.rewrite, limit) {
+        (Some(rewrite), _) => {
+            input["rewrite"] = rewrite.into();
+            "ast_edit"
+        }
+        (None, Limit::All) => {
+            input["max_results"] = 10_000_000.into();
+            "ast_grep"
+        }
+        (None, Limit::Default) => "ast_grep",
+    };
+    call(tool, &input, &case.folder())
+}
+
+/// Returns the command line of one call of ours.
+fn call(tool: &str, input: &serde_json::Value, workspace: &Path) -> Vec<OsString> {
     let mut line = vec![toolset().into_os_string()];
-    line.extend(["call", "ast_grep"].map(OsString::from));
+    line.extend(["call", tool].map(OsString::from));
     line.push(input.to_string().into());
     line.push("--json".into());
     line.push("--workspace".into());
-    line.push(case.folder().into_os_string());
+    line.push(workspace.into());
     line
 }
 
@@ -218,6 +250,9 @@ fn theirs(case: &Case, threads: Threads) -> Vec<OsString> {
     line.extend(["run", "--json=stream", "--lang", case.language].map(OsString::from));
     if threads == Threads::One {
         line.extend(["-j", "1"].map(OsString::from));
+    }
+    if let Some(rewrite) = case.rewrite {
+        line.extend(["--rewrite", rewrite].map(OsString::from));
     }
     line.extend(["--pattern", case.pattern, "."].map(OsString::from));
     line

@@ -50,7 +50,9 @@ pub(crate) fn assemble(
     let mut builder = Toolset::in_workspace(workspace.clone(), mode);
     #[cfg(feature = "structural")]
     {
-        builder = builder.grammars(grammars(&attachments.search, &workspace)?);
+        builder = builder
+            .grammars(grammars(&attachments.search, &workspace)?)
+            .files(Arc::clone(&files));
         if let Some(threads) = attachments.search.threads {
             builder = builder.search_threads(threads);
         }

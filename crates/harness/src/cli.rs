@@ -14,6 +14,7 @@ Exit codes:
 
 Environment:
   XDG_CONFIG_HOME   has toolset/trust.json, which remembers trust (~/.config)
+  XDG_STATE_HOME    has toolset/changes, the journals of changes (~/.local/state)
   TOOLSET_GRAMMARS  a folder of further grammars (feature `language-pack`)
   TOOLSET_THREADS   threads of one search, from 1 (default: one for each core)
   NO_COLOR          set it to anything for text without colours";
@@ -81,7 +82,9 @@ input is not a terminal.
 
 Examples:
   toolset repl
-  echo 'ast_grep {\"pattern\": \"todo!()\"}' | toolset repl --json";
+  echo 'ast_grep {\"pattern\": \"todo!()\"}' | toolset repl --json
+  toolset> ast_edit 'pattern=dispose($X)' 'rewrite=$X.dispose()' language=dart
+  toolset> resolve edit_id=edit_1 action=accept";
 
 const SERVE_EXAMPLES: &str = r#"Example:
   printf '%s%s%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize",' \

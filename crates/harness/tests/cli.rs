@@ -15,6 +15,12 @@ use tempfile::TempDir;
 
 /// The tools that come with features, in front of the others.
 const BY_FEATURE: &[&str] = if cfg!(feature = "structural") {
+    &["ast_grep", "ast_edit", "resolve"]
+} else {
+    &[]
+};
+/// Those of them that only read.
+const READ_BY_FEATURE: &[&str] = if cfg!(feature = "structural") {
     &["ast_grep"]
 } else {
     &[]
@@ -113,15 +119,16 @@ fn tools_lists_specs_with_name_and_tier() {
     let tools: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         names(&tools),
-        ["ast_grep", "read", "write", "edit", "apply_patch"]
+        [BY_FEATURE, &["read", "write", "edit", "apply_patch"]].concat()
     );
     let tiers: Vec<&Value> = tools
         .as_array()
         .unwrap()
         .iter()
         .map(|tool| &tool["tier"])
+        .skip(BY_FEATURE.len())
         .collect();
-    assert_eq!(tiers, ["read", "read", "write", "write", "write"]);
+    assert_eq!(tiers, ["read", "write", "write", "write"]);
     for tool in tools.as_array().unwrap() {
         assert_eq!(
             tool["input_schema"]["additionalProperties"],
@@ -138,7 +145,7 @@ fn plan_and_read_only_runs_have_read_tools_only() {
     for mode in ["plan", "read-only"] {
         let ended = sandbox.run(&["tools", "--json", "--mode", mode]);
         let tools: Value = serde_json::from_str(&ended.stdout).unwrap();
-        assert_eq!(names(&tools), [BY_FEATURE, &["read"]].concat());
+        assert_eq!(names(&tools), [READ_BY_FEATURE, &["read"]].concat());
     }
 }
 
@@ -194,6 +201,22 @@ fn ast_grep_finds_code_by_its_shape() {
     assert_eq!(captures, ["a"], "{value}");
     let lines: Vec<&Value> = matches.iter().map(|found| &found["line"]).collect();
     assert_eq!(lines, [2], "{value}");
+}
+
+#[cfg(feature = "structural")]
+#[test]
+fn a_call_that_stages_says_that_the_edit_ends_with_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.py", "f(1)\n");
+    let arguments = ["pattern=f($X)", "rewrite=g($X)", "language=python"];
+    let ended = sandbox.run(&[&["call", "ast_edit"], &arguments[..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("edit_id \"edit_1\""), "{ended:?}");
+    assert!(ended.stderr.contains("toolset repl"), "{ended:?}");
+    let (code, value) = sandbox.call(&["resolve", "edit_id=edit_1", "action=accept"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(value["error"]["kind"], json!("not_found"), "{value}");
+    assert_eq!(sandbox.read("a.py"), "f(1)\n");
 }
 
 #[test]
@@ -491,6 +514,26 @@ fn the_repl_makes_several_calls_in_one_run() {
     assert_eq!(objects[2]["error"]["kind"], "invalid_input");
     assert_eq!(objects[3]["error"]["kind"], "unknown_tool");
     assert_eq!(ended.code, Some(1));
+}
+
+#[cfg(feature = "structural")]
+#[test]
+fn the_repl_keeps_a_staged_edit_until_it_is_resolved() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.py", "f(1)\n");
+    let input = "ast_edit pattern='f($X)' rewrite='g($X)' language=python\n\
+                 resolve edit_id=edit_1 action=accept\n";
+    let ended = sandbox.run_with(&["repl"], input);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("+g(1)"), "{ended:?}");
+    assert!(
+        ended
+            .stdout
+            .contains("accepted `edit_1`: 1 replacement written to 1 file"),
+        "{ended:?}"
+    );
+    assert!(!ended.stderr.contains("note:"), "{ended:?}");
+    assert_eq!(sandbox.read("a.py"), "g(1)\n");
 }
 
 #[test]

@@ -64,6 +64,8 @@ scenarios! {
     the_file_tools_can_be_left_out,
     #[cfg(feature = "structural")]
     structural_search_finds_code_by_its_shape,
+    #[cfg(feature = "structural")]
+    a_staged_edit_lives_until_it_is_resolved,
     a_file_is_written_edited_and_read,
     nothing_outside_the_workspace_is_read,
     an_unknown_tool_is_a_result_and_not_a_protocol_error,

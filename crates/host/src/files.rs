@@ -28,6 +28,14 @@ pub trait HarnessFiles: Send + Sync {
     /// be read.
     async fn read(&self, path: &WorkspacePath) -> Result<Vec<u8>, Error>;
 
+    /// Returns whether [`read`](Self::read) gives what is on the disk.
+    ///
+    /// Then a tool that reads very many files may read them from the disk
+    /// itself. The default is no.
+    fn reads_disk(&self) -> bool {
+        false
+    }
+
     /// Returns what is at `path`, or `None` where nothing is.
     ///
     /// # Errors
@@ -298,6 +306,10 @@ impl HarnessFiles for DiskFiles {
     async fn read(&self, path: &WorkspacePath) -> Result<Vec<u8>, Error> {
         let limit = self.max_bytes;
         off_runtime("read", path, move |path| beneath::read(path, limit)).await
+    }
+
+    fn reads_disk(&self) -> bool {
+        true
     }
 
     async fn metadata(&self, path: &WorkspacePath) -> Result<Option<FileMetadata>, Error> {

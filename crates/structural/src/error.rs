@@ -5,7 +5,10 @@ use std::fmt;
 use tiers::ToolError;
 
 use crate::pattern::{Attempt, PatternError};
+use crate::rewrite::TemplateError;
 use crate::scan::SkipReason;
+use crate::stage::NotStaged;
+use crate::tool::ResolveAction;
 
 /// A structural search failed.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +62,62 @@ pub enum Error {
         /// Number of others.
         others: usize,
     },
+    /// What a match is to become cannot be used.
+    #[error("cannot use the rewrite `{}` for {language}", short(rewrite))]
+    Template {
+        /// The template.
+        rewrite: String,
+        /// Language id.
+        language: &'static str,
+        /// Why.
+        error: TemplateError,
+    },
+    /// Something matched, but every file it is in has to be left alone.
+    #[error("cannot stage the rewrite")]
+    NothingStaged {
+        /// Why, file by file; the first ones.
+        reasons: Vec<String>,
+        /// Number of others.
+        others: usize,
+    },
+    /// The staged edits of the run would hold too much.
+    #[error("cannot stage the rewrite: staged edits may hold {} MiB of old and new text together", limit / MIB)]
+    NoRoom {
+        /// Bytes that they may hold.
+        limit: usize,
+        /// Bytes that those staged already hold.
+        held: usize,
+        /// Their ids.
+        staged: Vec<String>,
+    },
+    /// No such edit waits to be resolved.
+    #[error("cannot {} `{}`", action.verb(), short(id))]
+    NotStaged {
+        /// The id given.
+        id: String,
+        /// What was to be done.
+        action: ResolveAction,
+        /// What is wrong with it.
+        reason: NotStaged,
+        /// Ids of the edits that wait.
+        staged: Vec<String>,
+    },
+    /// Files are not as they were when the edit was staged.
+    #[error("cannot accept `{id}`")]
+    Rejected {
+        /// The edit.
+        id: String,
+        /// Number of its files.
+        files: usize,
+        /// What differs, a sentence for each file.
+        mismatches: Vec<String>,
+    },
 }
+
+const MIB: usize = 1024 * 1024;
+
+/// Files named that reject an edit, at most.
+const MAX_MISMATCHES: usize = 20;
 
 fn others_text(others: usize) -> String {
     if others == 0 {
@@ -122,9 +180,100 @@ impl From<Error> for ToolError {
             Error::OverBudget { .. } => Self::failed(&error)
                 .why("there are too many ways to match its long lists")
                 .next("use fewer `$$$` in one list, or more code between them"),
+            Error::Template { error: template, .. } => Self::invalid_input(&error)
+                .why(template)
+                .next(template.next()),
+            Error::NothingStaged { reasons, others } => Self::failed(&error)
+                .why(joined(reasons, *others))
+                .next("change `rewrite`, or match more in `pattern`"),
+            Error::NoRoom { held, staged, .. } if staged.is_empty() => Self::failed(&error)
+                .why(format!("this one alone is larger ({held} bytes are held)"))
+                .next("narrow `path` and stage it in parts"),
+            Error::NoRoom { held, staged, .. } => Self::conflict(&error)
+                .why(format!(
+                    "with this one it would be more; {held} bytes are held by {}",
+                    quoted(staged)
+                ))
+                .next("accept or discard some of them with `resolve`, or narrow `path`"),
+            Error::NotStaged { .. } => not_staged(&error),
+            Error::Rejected {
+                id,
+                files,
+                mismatches,
+            } => Self::conflict(&error)
+                .why(format!(
+                    "nothing was written, since {} of its {files} files cannot be changed as staged: {}",
+                    mismatches.len(),
+                    joined(
+                        mismatches.get(..MAX_MISMATCHES).unwrap_or(mismatches),
+                        mismatches.len().saturating_sub(MAX_MISMATCHES)
+                    ),
+                ))
+                .next(format!(
+                    "`{id}` stays staged: put these files back as they were and accept it again, or discard it and call `ast_edit` again"
+                )),
         };
         base.source(error)
     }
+}
+
+/// Says what became of an edit that cannot be resolved.
+fn not_staged(error: &Error) -> ToolError {
+    let Error::NotStaged {
+        action,
+        reason,
+        staged,
+        ..
+    } = error
+    else {
+        return ToolError::internal(error);
+    };
+    let waiting = if staged.is_empty() {
+        "nothing is staged in this run".to_owned()
+    } else {
+        format!("staged: {}", quoted(staged))
+    };
+    match (reason, action) {
+        (NotStaged::Unknown, _) => ToolError::not_found(error)
+            .why(format!("there is no such edit; {waiting}"))
+            .next("give the edit_id of a `(proposed)` result"),
+        (NotStaged::OfAnotherRun, _) => ToolError::not_found(error)
+            .why(format!(
+                "it belongs to another run, and only that run can resolve it; {waiting}"
+            ))
+            .next("call `ast_edit` to stage the edit here"),
+        (NotStaged::Accepting, _) => ToolError::conflict(error)
+            .why("another call is writing it at this moment")
+            .next("wait for the answer to that call"),
+        (NotStaged::Accepted, ResolveAction::Accept) => ToolError::conflict(error)
+            .why("it was accepted already, and its files are written")
+            .next("go on; there is nothing left to do for it"),
+        (NotStaged::Accepted, ResolveAction::Discard) => ToolError::conflict(error)
+            .why("it was accepted already, and its files are written")
+            .next("to take it back, stage the reverse rewrite or restore the files"),
+        (NotStaged::Discarded, ResolveAction::Accept) => ToolError::conflict(error)
+            .why("it was discarded")
+            .next("call `ast_edit` again to stage it anew"),
+        (NotStaged::Discarded, ResolveAction::Discard) => ToolError::conflict(error)
+            .why("it was discarded already")
+            .next("go on; there is nothing left to do for it"),
+    }
+}
+
+/// Joins reasons, and says how many are not among them.
+fn joined(reasons: &[String], others: usize) -> String {
+    let mut text = reasons.join("; ");
+    match others {
+        0 => {}
+        1 => text.push_str("; and 1 other file"),
+        _ => text.push_str(&format!("; and {others} other files")),
+    }
+    text
+}
+
+fn quoted(ids: &[String]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
+    ids.join(", ")
 }
 
 fn pattern_error(base: ToolError, error: &PatternError) -> ToolError {

@@ -1,9 +1,10 @@
-//! Structural search: code found by shape, not by text.
+//! Structural search and rewrite: code found and changed by shape, not by text.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod cache;
 mod clock;
+mod diff;
 mod error;
 mod excerpt;
 mod grammar;
@@ -12,6 +13,7 @@ mod language_pack;
 pub mod languages;
 mod matcher;
 mod near;
+mod parallel;
 mod pattern;
 mod plan;
 mod program;
@@ -19,7 +21,10 @@ mod rewrite;
 mod rules;
 mod scan;
 mod search;
+mod source;
 mod stack;
+mod stage;
+mod sweep;
 mod tool;
 mod tree;
 mod walk;
@@ -36,7 +41,9 @@ pub use rewrite::{
 };
 pub use scan::{MAX_FILE_BYTES, SkipReason};
 pub use search::{FileMatch, SearchError, search_text};
+pub use stage::{DEFAULT_MAX_STAGED_BYTES, NotStaged, StagedEdits};
 pub use tool::{
-    AstGrep, AstGrepDetails, AstGrepInput, CaptureDetails, DEFAULT_MAX_RESULTS, MatchDetails,
-    ReadingDetails, SkippedFile,
+    AstEdit, AstEditDetails, AstEditInput, AstGrep, AstGrepDetails, AstGrepInput, CaptureDetails,
+    DEFAULT_MAX_RESULTS, EditedFile, Lasts, MatchDetails, Place, ReadingDetails, RefusedFile,
+    Resolve, ResolveAction, ResolveDetails, ResolveInput, SkippedFile,
 };

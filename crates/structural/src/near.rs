@@ -7,7 +7,7 @@ use crate::grammar::Grammar;
 use crate::matcher::{DEFAULT_BUDGET, Found, LeftOut, Matcher};
 use crate::pattern::Pattern;
 use crate::plan::Plan;
-use crate::scan::{FileOutcome, Job, Scan, read};
+use crate::scan::{FileOutcome, Job, Scan};
 use crate::search::parse_whole;
 use crate::tree::FlatTree;
 
@@ -61,7 +61,7 @@ pub(crate) fn find(scan: &Scan<'_>, outcomes: &[FileOutcome]) -> Vec<NearMiss> {
         if files >= MAX_FILES || bytes >= MAX_BYTES || search.is_done() {
             break;
         }
-        let Ok(text) = read(&file.path, &mut buffer) else {
+        let Ok(text) = scan.source.read(file, &mut buffer) else {
             continue;
         };
         let is_worth_it = |job: &&Job| !job.plan.admits(text.as_bytes()).is_empty();

@@ -14,6 +14,7 @@ use crate::grammar::Grammar;
 use crate::pattern::Pattern;
 use crate::plan::Plan;
 use crate::search::{FileMatch, FileSearch, SearchError};
+use crate::source::Source;
 use crate::walk::{self, Candidate};
 
 /// The largest file that is searched, in bytes.
@@ -23,7 +24,7 @@ pub const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// Files each thread must have to be worth starting.
-const FILES_PER_THREAD: usize = 16;
+pub(crate) const FILES_PER_THREAD: usize = 16;
 
 /// A pattern compiled for one language, with all that files of it need.
 pub(crate) struct Job {
@@ -48,6 +49,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) files: &'a [Candidate],
     /// By language id.
     pub(crate) jobs: &'a BTreeMap<&'static str, Job>,
+    pub(crate) source: &'a Source,
     /// The scan stops once more matches than this are known.
     pub(crate) limit: usize,
     pub(crate) threads: usize,
@@ -210,7 +212,7 @@ impl Scan<'_> {
         has_texts: bool,
     ) -> FileOutcome {
         let mut outcome = FileOutcome::default();
-        let text = match read(&file.path, buffer) {
+        let text = match self.source.read(file, buffer) {
             Ok(text) => text,
             Err(skip) => {
                 outcome.skipped = Some(skip);
@@ -319,6 +321,11 @@ pub(crate) fn read<'b>(
     if buffer.len() as u64 > MAX_FILE_BYTES {
         return Err((SkipReason::TooLarge, format!("over {MAX_FILE_BYTES} bytes")));
     }
+    fit(buffer)
+}
+
+/// Returns the text of a file that is fit to be searched.
+pub(crate) fn fit(buffer: &[u8]) -> Result<&str, (SkipReason, String)> {
     let probe = buffer
         .get(..buffer.len().min(BINARY_PROBE_BYTES))
         .unwrap_or_default();

@@ -3,7 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "structural")]
+use host::{DiskFiles, HarnessFiles};
 use host::{Trust, Workspace};
+#[cfg(feature = "structural")]
+use tiers::RegistryBuilder;
 use tiers::{
     Approver, BuildError, CallContext, EventSink, Guardrail, Limits, Mode, Registry, Run, RunError,
     Tool,
@@ -51,6 +55,8 @@ impl Toolset {
             approver: None,
             events: None,
             #[cfg(feature = "structural")]
+            files: None,
+            #[cfg(feature = "structural")]
             grammars: None,
             #[cfg(feature = "structural")]
             search_threads: None,
@@ -91,6 +97,8 @@ pub struct ToolsetBuilder {
     approver: Option<Arc<dyn Approver>>,
     events: Option<Arc<dyn EventSink>>,
     #[cfg(feature = "structural")]
+    files: Option<Arc<dyn HarnessFiles>>,
+    #[cfg(feature = "structural")]
     grammars: Option<Arc<dyn structural::GrammarSource>>,
     #[cfg(feature = "structural")]
     search_threads: Option<usize>,
@@ -99,14 +107,15 @@ pub struct ToolsetBuilder {
 }
 
 impl ToolsetBuilder {
-    /// Attaches grammars; with them the run has `ast_grep`.
+    /// Attaches grammars; with them the run has `ast_grep`, `ast_edit` and `resolve`.
     #[cfg(feature = "structural")]
     pub fn grammars(mut self, grammars: Arc<dyn structural::GrammarSource>) -> Self {
         self.grammars = Some(grammars);
         self
     }
 
-    /// Sets how many threads one search uses; the default is one for each core.
+    /// Sets how many threads one search or rewrite uses; the default is one for
+    /// each core.
     #[cfg(feature = "structural")]
     pub fn search_threads(mut self, threads: usize) -> Self {
         self.search_threads = Some(threads);
@@ -119,6 +128,15 @@ impl ToolsetBuilder {
     #[cfg(feature = "structural")]
     pub fn search_cache_bytes(mut self, bytes: usize) -> Self {
         self.search_cache_bytes = Some(bytes);
+        self
+    }
+
+    /// Attaches the harness's own file layer: what editors have not saved yet
+    /// is read from it, and changes of several files are handed to it whole.
+    /// The default is the disk.
+    #[cfg(feature = "structural")]
+    pub fn files(mut self, files: Arc<dyn HarnessFiles>) -> Self {
+        self.files = Some(files);
         self
     }
 
@@ -192,21 +210,24 @@ impl ToolsetBuilder {
         if let Some(events) = self.events {
             run = run.events(events);
         }
-        let mut registry = Registry::builder(run.build()?);
+        let run = run.build()?;
+        let mut registry = Registry::builder(Arc::clone(&run));
         #[cfg(feature = "structural")]
         {
             registry = match self.grammars {
-                Some(grammars) => {
-                    let mut search = structural::AstGrep::new(self.workspace.clone(), grammars);
-                    if let Some(threads) = self.search_threads {
-                        search = search.threads(threads);
-                    }
-                    if let Some(bytes) = self.search_cache_bytes {
-                        search = search.cache_bytes(bytes);
-                    }
-                    registry.typed(search)
+                Some(grammars) => Structural {
+                    workspace: self.workspace.clone(),
+                    grammars,
+                    files: self.files,
+                    threads: self.search_threads,
+                    cache_bytes: self.search_cache_bytes,
                 }
-                None => registry.not_attached("ast_grep", "grammar source"),
+                .add_to(registry, &run),
+                None => ["ast_grep", "ast_edit", "resolve"]
+                    .into_iter()
+                    .fold(registry, |registry, tool| {
+                        registry.not_attached(tool, "grammar source")
+                    }),
             };
         }
         for tool in self.tools {
@@ -219,5 +240,40 @@ impl ToolsetBuilder {
             workspace: self.workspace,
             registry: registry.build()?,
         })
+    }
+}
+
+/// What the tools of structural search and rewrite work with.
+#[cfg(feature = "structural")]
+struct Structural {
+    workspace: Workspace,
+    grammars: Arc<dyn structural::GrammarSource>,
+    files: Option<Arc<dyn HarnessFiles>>,
+    threads: Option<usize>,
+    cache_bytes: Option<usize>,
+}
+
+#[cfg(feature = "structural")]
+impl Structural {
+    fn add_to(self, registry: RegistryBuilder, run: &Run) -> RegistryBuilder {
+        let mut search =
+            structural::AstGrep::new(self.workspace.clone(), Arc::clone(&self.grammars));
+        let mut edit = structural::AstEdit::new(self.workspace, self.grammars);
+        if let Some(threads) = self.threads {
+            search = search.threads(threads);
+            edit = edit.threads(threads);
+        }
+        if let Some(bytes) = self.cache_bytes {
+            search = search.cache_bytes(bytes);
+        }
+        if let Some(files) = &self.files {
+            search = search.files(Arc::clone(files));
+            edit = edit.files(Arc::clone(files));
+        }
+        let files = self.files.unwrap_or_else(|| Arc::new(DiskFiles::new()));
+        registry
+            .typed(search)
+            .typed(edit)
+            .typed(structural::Resolve::new(run, files))
     }
 }

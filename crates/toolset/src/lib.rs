@@ -47,7 +47,7 @@
 //!
 //! | feature | tools |
 //! | --- | --- |
-//! | `structural` (default) | `ast_grep` |
+//! | `structural` (default) | `ast_grep`, `ast_edit`, `resolve` |
 //! | `all-grammars` | more languages for `structural` |
 //! | `language-pack` | languages of `structural` that are not compiled in: `structural::LanguagePack` loads them from a folder |
 //! | `language-pack-download` | it also fetches them |
@@ -64,9 +64,10 @@ mod assemble;
 
 pub use assemble::{Error, Toolset, ToolsetBuilder};
 
-pub use host::{Trust, Workspace};
+pub use host::{DiskFiles, HarnessFiles, Trust, Workspace};
 pub use tiers::{Mode, Registry, Run, Tier, ToolError, ToolOutput, ToolSpec};
 
-/// Structural search: patterns, grammars, the tool `ast_grep`.
+/// Structural search and rewrite: patterns, templates, grammars, the tools
+/// `ast_grep`, `ast_edit` and `resolve`.
 #[cfg(feature = "structural")]
 pub use structural;

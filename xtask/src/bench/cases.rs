@@ -1,4 +1,4 @@
-//! What is searched for, and where.
+//! What is searched for or rewritten, and where.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub(super) struct Case {
     /// The id of the language, for both programs.
     pub(super) language: &'static str,
     pub(super) pattern: &'static str,
+    /// What a match becomes; without it, the case is a search.
+    pub(super) rewrite: Option<&'static str>,
 }
 
 const fn case(group: Group, language: &'static str, pattern: &'static str) -> Case {
@@ -39,6 +41,21 @@ const fn case(group: Group, language: &'static str, pattern: &'static str) -> Ca
         group,
         language,
         pattern,
+        rewrite: None,
+    }
+}
+
+const fn rewrite(
+    group: Group,
+    language: &'static str,
+    pattern: &'static str,
+    rewrite: &'static str,
+) -> Case {
+    Case {
+        group,
+        language,
+        pattern,
+        rewrite: Some(rewrite),
     }
 }
 
@@ -60,6 +77,22 @@ pub(super) const CASES: &[Case] = &[
     case(Group::Generic, "c", "$F($X)"),
     case(Group::Generic, "c", "$F($$$A, $B, $$$C)"),
     case(Group::Generic, "c", "$X == $X"),
+    rewrite(
+        Group::Selective,
+        "python",
+        "os.path.join($$$A)",
+        "pathlib.Path($$$A)",
+    ),
+    rewrite(
+        Group::Selective,
+        "rust",
+        "$X.unwrap_or_default()",
+        "$X.unwrap_or(Default::default())",
+    ),
+    rewrite(Group::Selective, "c", "malloc($X)", "checked_malloc($X)"),
+    rewrite(Group::Generic, "python", "$F($X)", "w($F($X))"),
+    rewrite(Group::Generic, "rust", "$F($X)", "w($F($X))"),
+    rewrite(Group::Generic, "c", "$F($X)", "w($F($X))"),
 ];
 
 impl Case {
@@ -70,20 +103,34 @@ impl Case {
 
     /// Returns with which limits the case is measured.
     pub(super) fn limits(&self) -> &'static [Limit] {
-        match self.group {
-            Group::Generic => &[Limit::All, Limit::Default],
-            Group::Absent | Group::Selective | Group::Middling => &[Limit::All],
+        match (self.group, self.rewrite) {
+            (Group::Generic, None) => &[Limit::All, Limit::Default],
+            (Group::Generic, Some(_)) | (Group::Absent | Group::Selective | Group::Middling, _) => {
+                &[Limit::All]
+            }
         }
     }
 
     /// Returns the most CPU time wanted, as a multiple of ast-grep's.
     pub(super) fn target(&self, limit: Limit) -> f64 {
-        match (self.group, limit) {
-            (Group::Absent, _) => 0.01,
-            (Group::Selective, _) => 0.2,
-            (Group::Middling, _) => 1.0,
-            (Group::Generic, Limit::All) => 1.05,
-            (Group::Generic, Limit::Default) => 0.1,
+        match (self.group, limit, self.rewrite) {
+            (Group::Absent, _, None) => 0.01,
+            (Group::Selective, _, None) => 0.2,
+            (Group::Middling, _, None) => 1.0,
+            (Group::Generic, Limit::All, None) => 1.05,
+            (Group::Generic, Limit::Default, None) => 0.1,
+            // What is staged is parsed again, which ast-grep does not do.
+            (Group::Generic, _, Some(_)) => 2.0,
+            (Group::Absent | Group::Selective | Group::Middling, _, Some(_)) => 1.0,
+        }
+    }
+
+    /// Returns the pattern on one line, and what it becomes.
+    pub(super) fn change(&self) -> String {
+        let pattern = self.pattern.replace("\n    ", " ");
+        match self.rewrite {
+            Some(rewrite) => format!("`{pattern}` → `{rewrite}`"),
+            None => format!("`{pattern}`"),
         }
     }
 
@@ -97,8 +144,7 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pattern = self.pattern.replace("\n    ", " ");
-        write!(f, "{} `{pattern}` in {}", self.group, self.language)
+        write!(f, "{} {} in {}", self.group, self.change(), self.language)
     }
 }
 

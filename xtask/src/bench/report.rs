@@ -79,10 +79,10 @@ pub(super) fn table(rows: &[Row], runs: usize) -> Result<String> {
         });
         writeln!(
             table,
-            "| {} | {} | `{}` | {} | {matches} | {} | {:.3} (≤ {}) | {} | {} |",
+            "| {} | {} | {} | {} | {matches} | {} | {:.3} (≤ {}) | {} | {} |",
             case.group,
             case.language,
-            case.pattern.replace("\n    ", " "),
+            case.change(),
             match row.limit {
                 Limit::All => "all",
                 Limit::Default => "50",
@@ -124,7 +124,7 @@ impl Pairs {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

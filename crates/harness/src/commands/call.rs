@@ -32,7 +32,7 @@ pub(super) async fn run(args: &CallArgs, environment: &Environment) -> Result<u8
         && ends_with_run(output)
     {
         remark(
-            "note: this takes effect only within its run, and the run was this one call; \
+            "note: what is staged ends with its run, and the run was this one call; \
              make the calls that belong together in `toolset repl`",
         );
     }

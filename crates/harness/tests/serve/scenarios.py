@@ -112,6 +112,17 @@ class Serve(unittest.TestCase):
         texts = [match["text"] for match in result["details"]["matches"]]
         self.assertEqual(texts, ["b ( 1 )"])
 
+    def test_a_staged_edit_lives_until_it_is_resolved(self):
+        (self.workspace / "a.py").write_text("f(1)\n")
+        self.client.initialize(self.workspace)
+        edit = {"pattern": "f($X)", "rewrite": "g($X)", "language": "python"}
+        staged = self.client.call("ast_edit", edit)
+        self.assertIn("(proposed) 1 replacement in 1 file", text_of(staged))
+        self.assertEqual((self.workspace / "a.py").read_text(), "f(1)\n")
+        accept = {"edit_id": staged["details"]["edit_id"], "action": "accept"}
+        self.assertEqual(self.client.call("resolve", accept)["touched"], ["a.py"])
+        self.assertEqual((self.workspace / "a.py").read_text(), "g(1)\n")
+
     def test_a_file_is_written_edited_and_read(self):
         self.client.initialize(self.workspace)
         written = self.client.call("write", {"path": "d/a.txt", "content": "one\ntwo\n"})

@@ -30,6 +30,9 @@ pub struct Rewritten {
     pub bytes: Vec<u8>,
     /// What was replaced, in order.
     pub replacements: Vec<Replacement>,
+    /// Every place that differs, in order: the replacements, and the separators
+    /// that went with some of them.
+    pub changes: Vec<Replacement>,
     /// Matches left as they are since they lie in one that was replaced, or
     /// overlap with it. Another rewrite of the result finds those that are left.
     pub nested: usize,
@@ -142,6 +145,11 @@ impl<'p> Rewriter<'p> {
         }
     }
 
+    /// Returns how many errors the file rewritten last has, before it is rewritten.
+    pub(crate) fn faults(&self) -> usize {
+        self.search.faults()
+    }
+
     /// Rewrites one file.
     pub(crate) fn rewrite(
         &mut self,
@@ -152,6 +160,7 @@ impl<'p> Rewriter<'p> {
         let mut result = Rewritten {
             bytes: Vec::new(),
             replacements: Vec::new(),
+            changes: Vec::new(),
             nested: 0,
             left_alone: Vec::new(),
             lost_comments: 0,
@@ -306,12 +315,14 @@ fn splice(
                 moved.push(shift(capture.start)..shift(capture.end));
             }
         }
+        let change = Replacement {
+            before: edit.before.clone(),
+            after: start..bytes.len(),
+        };
         if edit.hit.is_some() {
-            result.replacements.push(Replacement {
-                before: edit.before.clone(),
-                after: start..bytes.len(),
-            });
+            result.replacements.push(change.clone());
         }
+        result.changes.push(change);
     }
     bytes.extend_from_slice(source.get(at..).unwrap_or_default());
     result.bytes = bytes;

@@ -1,8 +1,10 @@
 //! The tools.
 
+mod edit;
 mod nothing;
 mod render;
 mod report;
+mod resolve;
 mod scope;
 mod search;
 
@@ -11,7 +13,9 @@ use std::time::Duration;
 use tiers::{ToolError, ToolOutput};
 use tokio_util::sync::CancellationToken;
 
+pub use edit::{AstEdit, AstEditDetails, AstEditInput, EditedFile, Lasts, Place, RefusedFile};
 pub use report::{ReadingDetails, SkippedFile};
+pub use resolve::{Resolve, ResolveAction, ResolveDetails, ResolveInput};
 pub use search::{
     AstGrep, AstGrepDetails, AstGrepInput, CaptureDetails, DEFAULT_MAX_RESULTS, MatchDetails,
 };
@@ -35,4 +39,10 @@ async fn off_runtime(
             .next("try again with a smaller `path`")
             .source(error))
     })
+}
+
+/// Writes a number of things: `1 file`, `2 files`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

@@ -172,7 +172,7 @@ pub(super) fn visible_quoted(text: &str) -> String {
 }
 
 /// Says what was left out.
-fn notes(report: &Report<'_>, out: &mut String) {
+pub(super) fn notes(report: &Report<'_>, out: &mut String) {
     let skipped = report.skipped();
     for reason in [
         SkipReason::NotUtf8,

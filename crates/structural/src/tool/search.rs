@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use host::Workspace;
+use host::{HarnessFiles, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tiers::{CallContext, Progress, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::grammar::GrammarSource;
 use crate::near::{self, NearMiss};
 use crate::scan::{Hit, Job, Scan, Scanned, Texts};
+use crate::source::Source;
 
 /// Matches returned where the call does not say.
 pub const DEFAULT_MAX_RESULTS: u64 = 50;
@@ -117,6 +118,7 @@ pub struct CaptureDetails {
 pub struct AstGrep {
     workspace: Workspace,
     grammars: Arc<dyn GrammarSource>,
+    files: Option<Arc<dyn HarnessFiles>>,
     threads: usize,
     use_prefilter: bool,
     cache_bytes: usize,
@@ -130,10 +132,20 @@ impl AstGrep {
         Self {
             workspace,
             grammars,
+            files: None,
             threads,
             use_prefilter: true,
             cache_bytes: DEFAULT_CACHE_BYTES,
         }
+    }
+
+    /// Reads files as the harness keeps them, an editor's unsaved ones
+    /// included. Which files there are is still read from the disk, and so is
+    /// their text where no file layer is given.
+    #[must_use]
+    pub fn files(mut self, files: Arc<dyn HarnessFiles>) -> Self {
+        self.files = Some(files);
+        self
     }
 
     /// Sets how many threads a search uses; the default is one for each core.
@@ -179,7 +191,10 @@ impl TypedTool for AstGrep {
         if let Some(cache) = &cache {
             cache.begin(self.cache_bytes);
         }
+        // Ends the threads when this future is dropped.
+        let stop = context.token().child_token();
         let hunt = Hunt {
+            source: Source::new(self.files.as_ref(), &self.workspace, &stop),
             workspace: self.workspace.clone(),
             grammars: Arc::clone(&self.grammars),
             threads: self.threads,
@@ -187,8 +202,7 @@ impl TypedTool for AstGrep {
             cache,
             request,
             context: context.clone(),
-            // Ends the threads when this future is dropped.
-            stop: context.token().child_token(),
+            stop,
         };
         off_runtime("ast_grep", hunt.stop.clone(), move || hunt.run()).await
     }
@@ -229,6 +243,7 @@ impl Request {
 struct Hunt {
     workspace: Workspace,
     grammars: Arc<dyn GrammarSource>,
+    source: Source,
     threads: usize,
     use_prefilter: bool,
     cache: Option<Arc<TreeCache>>,
@@ -278,6 +293,7 @@ impl Hunt {
         let scan = Scan {
             files: &scope.listing.files,
             jobs: &scope.jobs,
+            source: &self.source,
             limit: self.request.max_results,
             threads: self.threads,
             use_prefilter: self.use_prefilter,
