@@ -4,6 +4,7 @@
 //! tree, in turn, so that what else the machine does falls on both. A ratio is
 //! the median over the pairs of neighbouring runs.
 
+mod again;
 mod cases;
 mod matches;
 mod registry;
@@ -33,6 +34,8 @@ enum Family {
 
 /// What `--only` calls the measurement of how a rewrite grows.
 const STAGING: &str = "staging";
+/// What it calls the measurement of searches that are made again.
+const AGAIN: &str = "again";
 
 /// Options of `bench`.
 #[derive(Debug, Args)]
@@ -43,7 +46,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 5)]
     runs: usize,
     /// Only cases whose group, language or pattern contains this, or `staging`
-    /// for how a rewrite grows with its edits; writes nothing.
+    /// for how a rewrite grows with its edits, or `again` for the later
+    /// searches of a run; writes nothing.
     #[arg(long)]
     only: Option<String>,
     /// Count instructions with valgrind instead of seconds; writes nothing.
@@ -92,8 +96,13 @@ fn structural(options: &Options) -> Result<()> {
         "--package",
         "toolset-harness",
     ]))?;
-    if options.only.as_deref() == Some(STAGING) {
-        eprintln!("\n{}", staging::table(options.runs)?);
+    let alone = match options.only.as_deref() {
+        Some(STAGING) => Some(staging::table(options.runs)?),
+        Some(AGAIN) => Some(again::table(options.runs)?),
+        _ => None,
+    };
+    if let Some(table) = alone {
+        eprintln!("\n{table}");
         return Ok(());
     }
     let cases: Vec<&'static Case> = CASES
@@ -123,6 +132,8 @@ fn structural(options: &Options) -> Result<()> {
         eprintln!("\n{table}");
         return Ok(());
     }
+    table.push('\n');
+    table.push_str(&again::table(options.runs)?);
     table.push('\n');
     table.push_str(&staging::table(options.runs)?);
     let path = paths::root().join("docs/benchmarks.md");
@@ -192,8 +203,22 @@ fn start(
     threads: Threads,
     stdout: Option<&Path>,
 ) -> Result<Usage> {
+    start_with(line, folder, threads, None, stdout)
+}
+
+/// Does so with a file as its standard input.
+fn start_with(
+    line: &[OsString],
+    folder: &Path,
+    threads: Threads,
+    stdin: Option<&Path>,
+    stdout: Option<&Path>,
+) -> Result<Usage> {
     let mut measure = command(std::env::current_exe()?, &paths::root());
     measure.arg("measure").arg("--directory").arg(folder);
+    if let Some(stdin) = stdin {
+        measure.arg("--stdin").arg(stdin);
+    }
     if let Some(stdout) = stdout {
         measure.arg("--stdout").arg(stdout);
     }

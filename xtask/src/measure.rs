@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Options of `measure`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
+    /// What the program reads; nothing by default.
+    #[arg(long)]
+    stdin: Option<PathBuf>,
     /// Where the program's standard output goes; nowhere by default.
     #[arg(long)]
     stdout: Option<PathBuf>,
@@ -49,6 +52,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (program, arguments) = options.command.split_first().context("no program given")?;
     let mut command = crate::process::command(program, &options.directory);
     command.args(arguments);
+    command.stdin(match &options.stdin {
+        Some(path) => Stdio::from(File::open(path)?),
+        None => Stdio::null(),
+    });
     command.stdout(match &options.stdout {
         Some(path) => Stdio::from(File::create(path)?),
         None => Stdio::null(),
