@@ -82,7 +82,7 @@ input is not a terminal.
 
 Examples:
   toolset repl
-  echo 'ast_grep {\"pattern\": \"todo!()\"}' | toolset repl --json
+  echo 'ast_grep {\"pattern\": \"$X.unwrap()\"}' | toolset repl --json
   toolset> ast_edit 'pattern=dispose($X)' 'rewrite=$X.dispose()' language=dart
   toolset> resolve edit_id=edit_1 action=accept";
 

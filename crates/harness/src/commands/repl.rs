@@ -13,7 +13,7 @@ use crate::cli::ReplArgs;
 use crate::environment::Environment;
 
 const HELP: &str = "\
-<tool> <JSON>            call a tool, for example: ast_grep {\"pattern\": \"todo!()\"}
+<tool> <JSON>            call a tool, for example: ast_grep {\"pattern\": \"$X.unwrap()\"}
 <tool> key=value ...     the same; quote values that have spaces
 tools                    list the tools
 help                     this text

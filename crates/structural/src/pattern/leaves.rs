@@ -87,14 +87,7 @@ pub(crate) fn leaves(
         if !is_accepted {
             continue;
         }
-        let written = scaffold::write(
-            text,
-            dollars,
-            &stands,
-            &compiler.fillers,
-            &compiler.sentinel,
-            *context,
-        );
+        let written = compiler.write(dollars, &stands, *context);
         let found = match compiler.parse(&written) {
             Parsed::Tree(tree) => split(grammar, &FlatTree::whole(&tree), &written, &stands),
             Parsed::Faulty(_) | Parsed::Spent => None,

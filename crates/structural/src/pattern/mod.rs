@@ -530,6 +530,18 @@ impl Compiler<'_, '_> {
         Err(Refusal::TooDeep)
     }
 
+    /// Writes the pattern into a context with these stand-ins.
+    fn write(&self, dollars: &[Dollar], stands: &[Stand], context: Context) -> scaffold::Written {
+        scaffold::write(
+            self.text,
+            dollars,
+            stands,
+            &self.fillers,
+            &self.sentinel,
+            context,
+        )
+    }
+
     /// Reads the pattern with these stand-ins, which parse.
     fn build(
         &mut self,
@@ -538,14 +550,7 @@ impl Compiler<'_, '_> {
         variables: &[Variable],
         context: Context,
     ) -> Result<build::Reading, Refusal> {
-        let written = scaffold::write(
-            self.text,
-            dollars,
-            stands,
-            &self.fillers,
-            &self.sentinel,
-            context,
-        );
+        let written = self.write(dollars, stands, context);
         let Parsed::Tree(tree) = self.parse(&written) else {
             return Err(GIVEN_UP);
         };
@@ -823,14 +828,7 @@ impl Compiler<'_, '_> {
         stands: &[Stand],
         context: Context,
     ) -> Result<(), Refusal> {
-        let written = scaffold::write(
-            self.text,
-            dollars,
-            stands,
-            &self.fillers,
-            &self.sentinel,
-            context,
-        );
+        let written = self.write(dollars, stands, context);
         let tree = match self.parse(&written) {
             Parsed::Tree(tree) => tree,
             Parsed::Faulty(at) => {

@@ -141,8 +141,8 @@ fn empty_blocks(tree: &Tree, grammar: &Grammar) -> Vec<usize> {
 
 /// Returns where a byte of the file is in the result.
 fn moved(result: &Rewritten, at: usize) -> usize {
-    let next = result.replacements.partition_point(|r| r.before.end <= at);
-    match next.checked_sub(1).and_then(|i| result.replacements.get(i)) {
+    let next = result.changes.partition_point(|r| r.before.end <= at);
+    match next.checked_sub(1).and_then(|i| result.changes.get(i)) {
         Some(last) => at - last.before.end + last.after.end,
         None => at,
     }

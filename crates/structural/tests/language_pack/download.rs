@@ -5,7 +5,7 @@ use std::path::Path;
 
 use structural::LanguagePack;
 
-use crate::grammars::{Place, file_name, library};
+use crate::grammars::{Place, file_name, shared_library};
 
 /// Writes the archive of a release and the list that describes it. The archive
 /// is a zstd frame of uncompressed blocks.
@@ -99,7 +99,9 @@ fn fetches() {
 
 #[test]
 fn a_grammar_is_fetched_once_and_then_loaded() {
-    let Some(zig) = library("zig") else { return };
+    let Some(zig) = shared_library("zig") else {
+        return;
+    };
     let (place, mirror) = (Place::new(), tempfile::tempdir().unwrap());
     make_release(mirror.path(), &zig);
     let libs = place
@@ -121,7 +123,9 @@ fn a_grammar_is_fetched_once_and_then_loaded() {
 
 #[test]
 fn an_archive_that_is_not_the_one_listed_is_refused() {
-    let Some(zig) = library("zig") else { return };
+    let Some(zig) = shared_library("zig") else {
+        return;
+    };
     let (place, mirror) = (Place::new(), tempfile::tempdir().unwrap());
     make_release(mirror.path(), &zig);
     let bundle = mirror.path().join("bundle.tar.zst");
@@ -135,7 +139,9 @@ fn an_archive_that_is_not_the_one_listed_is_refused() {
 
 #[test]
 fn a_name_that_no_release_lists_is_refused() {
-    let Some(zig) = library("zig") else { return };
+    let Some(zig) = shared_library("zig") else {
+        return;
+    };
     let (place, mirror) = (Place::new(), tempfile::tempdir().unwrap());
     make_release(mirror.path(), &zig);
     let said = fetch(&place, mirror.path(), "no_such");

@@ -43,7 +43,7 @@ pub(crate) fn compile(files: &[PathBuf], include: &Path, library: &Path) {
 
 /// Returns the shared library of a grammar, compiled once, or nothing where its
 /// sources are not installed.
-pub(crate) fn library(language: &str) -> Option<PathBuf> {
+pub(crate) fn shared_library(language: &str) -> Option<PathBuf> {
     static COMPILED: OnceLock<TempDir> = OnceLock::new();
     static ZIG: OnceLock<()> = OnceLock::new();
     static GDSCRIPT: OnceLock<()> = OnceLock::new();
@@ -93,19 +93,19 @@ impl Place {
 
     /// Puts bytes where the grammar of `language` belongs.
     pub(crate) fn bytes(self, language: &str, bytes: &[u8]) -> Self {
-        fs::write(self.library(language), bytes).unwrap();
+        fs::write(self.shared_library(language), bytes).unwrap();
         self
     }
 
     /// Puts the grammar of `language` into the folder; nothing where there are
     /// no sources.
     pub(crate) fn grammar(self, language: &str) -> Option<Self> {
-        fs::copy(library(language)?, self.library(language)).unwrap();
+        fs::copy(shared_library(language)?, self.shared_library(language)).unwrap();
         Some(self)
     }
 
     /// Where the grammar of `language` belongs.
-    pub(crate) fn library(&self, language: &str) -> PathBuf {
+    pub(crate) fn shared_library(&self, language: &str) -> PathBuf {
         self.grammars.path().join(file_name(language))
     }
 

@@ -50,7 +50,7 @@ fn a_file_that_is_no_library_fails_the_search_of_its_language() {
 
 #[test]
 fn a_file_that_was_mended_is_loaded_then() {
-    let Some(good) = crate::grammars::library("zig") else {
+    let Some(good) = crate::grammars::shared_library("zig") else {
         return;
     };
     let place = Place::new().bytes("zig", b"");
@@ -59,7 +59,7 @@ fn a_file_that_was_mended_is_loaded_then() {
     // As an installer does it: the new file takes the name of the old one.
     let new = place.grammars.path().join("new");
     fs::copy(good, &new).unwrap();
-    fs::rename(&new, place.library("zig")).unwrap();
+    fs::rename(&new, place.shared_library("zig")).unwrap();
     assert!(pack.grammar("zig").is_ok());
 }
 
@@ -68,7 +68,11 @@ fn a_library_without_the_grammar_is_refused() {
     let place = Place::new();
     let source = place.grammars.path().join("other.c");
     fs::write(&source, "int other(void) { return 1; }\n").unwrap();
-    compile(&[source], place.grammars.path(), &place.library("zig"));
+    compile(
+        &[source],
+        place.grammars.path(),
+        &place.shared_library("zig"),
+    );
     let said = why(&place, "zig");
     assert!(said.contains("tree_sitter_zig"), "{said}");
 }
@@ -81,7 +85,11 @@ fn a_grammar_of_another_version_of_the_interface_is_refused() {
     let code = "static const unsigned language[256] = { 9 };\n\
         const void *tree_sitter_zig(void) { return language; }\n";
     fs::write(&source, code).unwrap();
-    compile(&[source], place.grammars.path(), &place.library("zig"));
+    compile(
+        &[source],
+        place.grammars.path(),
+        &place.shared_library("zig"),
+    );
     let said = why(&place, "zig");
     assert!(said.contains("version 9"), "{said}");
     assert!(said.contains("13"), "{said}");
@@ -108,7 +116,7 @@ fn a_language_that_is_not_in_the_folder_is_unknown() {
 fn a_library_that_is_gone_is_reported() {
     let place = Place::new().bytes("zig", b"");
     let pack = place.open().unwrap();
-    fs::remove_file(place.library("zig")).unwrap();
+    fs::remove_file(place.shared_library("zig")).unwrap();
     let Err(GrammarError::Unusable { file, .. }) = pack.grammar("zig") else {
         panic!("it was loaded, or not reported");
     };
@@ -129,7 +137,7 @@ fn what_others_may_write_to_is_not_loaded() {
     }
     for mode in [0o666, 0o664] {
         let place = Place::new().bytes("zig", b"");
-        chmod(&place.library("zig"), mode);
+        chmod(&place.shared_library("zig"), mode);
         let said = why(&place, "zig");
         assert!(said.contains("other users may write"), "{said}");
     }
@@ -166,7 +174,7 @@ fn nothing_is_loaded_out_of_the_workspace() {
         assert!(error.to_string().contains("keep it outside"), "{error}");
     }
     // Nor through a link in the folder.
-    symlink(inside.join(file_name("zig")), place.library("zig")).unwrap();
+    symlink(inside.join(file_name("zig")), place.shared_library("zig")).unwrap();
     let said = why(&place, "zig");
     assert!(said.contains("leads into the workspace"), "{said}");
 }
@@ -185,7 +193,7 @@ fn a_folder_that_is_none_is_refused() {
         assert!(error.to_string().contains("cannot read"), "{error}");
     }
     // And so is a folder where a library should be.
-    fs::create_dir(place.library("zig")).unwrap();
+    fs::create_dir(place.shared_library("zig")).unwrap();
     let said = why(&place, "zig");
     assert!(said.contains("no regular file"), "{said}");
 }
