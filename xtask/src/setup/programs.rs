@@ -10,6 +10,10 @@ use crate::process::{cargo, command, run};
 
 const AST_GREP: &str = "ast-grep-cli==0.51.1";
 const CARGO_DENY: &str = "0.20.2";
+/// What the cases of `eval` import, and the kernel that `bench kernel` measures.
+const NOTEBOOK: &str = "numpy==2.4.6 pandas==3.1.1 matplotlib==3.11.2 pillow==13.0.0 \
+    polars==2.1.0 pyarrow==26.0.1 xarray==2026.9.0 plotly==7.1.0 \
+    ipykernel==7.4.0 jupyter_client==8.10.0";
 
 pub(super) fn items() -> Vec<Item> {
     vec![
@@ -17,6 +21,14 @@ pub(super) fn items() -> Vec<Item> {
             folder: "python",
             version: AST_GREP.to_owned(),
             purpose: "Python environment with the ast-grep command line, the yardstick of `bench`",
+            need: Need::Required,
+            program: None,
+            install: python,
+        },
+        Item {
+            folder: "notebook",
+            version: NOTEBOOK.to_owned(),
+            purpose: "Python environment that `eval` is tested and measured in",
             need: Need::Required,
             program: None,
             install: python,
@@ -32,17 +44,14 @@ pub(super) fn items() -> Vec<Item> {
     ]
 }
 
+/// Makes a virtual environment with the packages that the item's version names.
 fn python(item: &Item, folder: &Path) -> Result<()> {
     run(command("python3", folder).args(["-m", "venv", "."]))
         .context("Python 3 with its `venv` module is needed (Debian: python3-venv)")?;
-    run(command(folder.join("bin/python"), folder).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        &item.version,
-    ]))
+    let mut install = command(folder.join("bin/python"), folder);
+    install.args(["-m", "pip", "install", "--quiet"]);
+    install.arg("--disable-pip-version-check");
+    run(install.args(item.version.split_whitespace()))
 }
 
 /// Takes the build that PyPI has for this platform, or compiles it.
