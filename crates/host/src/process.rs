@@ -8,7 +8,8 @@
 //! Each child leads a session of its own, without a terminal. When it has ended,
 //! for whatever reason, what remains of its process group is killed, and on
 //! Linux what remains of its session. A descendant that starts a session of its
-//! own (a daemon) is out of reach. When our program dies without a word, Linux
+//! own (a daemon) is out of reach, unless the command says
+//! [`ChildCommand::mark_descendants`]. When our program dies without a word, Linux
 //! kills the child, but not its descendants; they, and on macOS all, notice only
 //! that their pipes closed. A program that ends in order calls [`finish`].
 //!
@@ -40,6 +41,7 @@ mod command;
 mod environment;
 mod error;
 mod exit;
+mod inherited;
 mod launcher;
 mod pipe;
 mod plan;
@@ -47,6 +49,8 @@ mod reaper;
 #[cfg(target_os = "linux")]
 mod session;
 mod spawn;
+#[cfg(target_os = "linux")]
+mod tagged;
 
 pub use capture::{CaptureLimits, Captured};
 pub use child::{Child, ExitWatch, Signal, Target};
@@ -54,6 +58,7 @@ pub use command::{ChildCommand, Finished, Input, Output};
 pub use environment::Environment;
 pub use error::{RunError, StartError};
 pub use exit::Exit;
+pub use inherited::Inherited;
 pub use launcher::{Launcher, Sandbox};
 pub use pipe::{ChildOutput, ChildStdin};
 pub use plan::{ShutdownPlan, Step};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host::process::{
-    CaptureLimits, Child, ChildCommand, Environment, Input, Launcher, Output, RunError,
+    CaptureLimits, Child, ChildCommand, Environment, Inherited, Input, Launcher, Output, RunError,
     ShutdownPlan, Signal, StartError, Target,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -545,4 +545,56 @@ async fn finish_ends_every_child_in_time() {
         finished.stderr.to_text()
     );
     assert!(finished.stdout.to_text().contains("1 passed"));
+}
+
+#[tokio::test]
+async fn a_child_gets_a_descriptor_under_its_number_and_nobody_else_does() {
+    let (mut reading, writing) = std::io::pipe().unwrap();
+    let descriptor = Inherited::new(&writing).unwrap();
+    drop(writing);
+    let number = descriptor.number();
+    assert!(number >= 512);
+    let others = shell(&format!("test -e /proc/self/fd/{number}"));
+    assert_eq!(others.run(LONG).await.unwrap().exit.code, Some(1));
+    // A shell takes one digit only; what it redirects to may be any number.
+    let finished = shell(&format!("echo hello >/proc/self/fd/{number}"))
+        .inherit(descriptor)
+        .run(LONG)
+        .await
+        .unwrap();
+    assert!(finished.exit.is_success(), "{}", finished.stderr.to_text());
+    let mut text = String::new();
+    // Ends, since the command took our end along.
+    std::io::Read::read_to_string(&mut reading, &mut text).unwrap();
+    assert_eq!(text, "hello\n");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn marked_descendants_die_with_the_child_in_sessions_of_their_own_too() {
+    let script = "setsid sleep 1000 & echo $$; exec sleep 1000";
+    let (child, mut output, _) = start_ready(shell(script).mark_descendants()).await;
+    child.kill().await;
+    // Closed only when the one in the other session is dead too.
+    wait_for_end(&mut output).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_signal_for_the_young_spares_the_child_and_older_ones() {
+    let script = "sleep 1000 & old=$!; echo; read -r line; sleep 1000 & young=$!; echo $line; \
+        wait $young; echo $?; kill -0 $old && echo old lives";
+    let command = shell(script).stdin(Input::Piped);
+    let (mut child, mut output, _) = start_ready(command).await;
+    let mut input = child.take_stdin().unwrap();
+    // The age is known to the system in hundredths of a second.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let began = Instant::now();
+    input.write_all(b"begun\n").await.unwrap();
+    assert_eq!(read_line(&mut output).await, "begun");
+    assert_eq!(child.descendants(), 2);
+    assert!(child.resident_bytes() > 0);
+    child.signal(Signal::Terminate, Target::Younger(began.elapsed()));
+    assert_eq!(read_line(&mut output).await, "143");
+    assert_eq!(read_line(&mut output).await, "old lives");
 }

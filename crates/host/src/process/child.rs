@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -30,6 +31,9 @@ pub enum Target {
     Child,
     /// The child and its descendants in its process group.
     Group,
+    /// Its descendants in its session that were started within this time, and
+    /// not the child: those of its latest work. Nobody but on Linux.
+    Younger(Duration),
 }
 
 /// A child that was started.
@@ -138,6 +142,35 @@ impl Child {
         let id = self.id;
         // Without a reaper there is no child either.
         let _ = self.reaper.send(Message::Signal { id, signal, target });
+    }
+
+    /// Returns how many bytes of memory the processes of the child's session
+    /// hold, the child included; 0 where the system does not say (all but Linux).
+    ///
+    /// Reads a file of each process of the machine: for once a second.
+    #[must_use]
+    pub fn resident_bytes(&self) -> u64 {
+        #[cfg(target_os = "linux")]
+        if let Some(pid) = self.session() {
+            return super::session::resident_bytes(pid);
+        }
+        0
+    }
+
+    /// Returns how many live descendants are in the child's session; 0 where the
+    /// system does not say (all but Linux).
+    #[must_use]
+    pub fn descendants(&self) -> usize {
+        #[cfg(target_os = "linux")]
+        if let Some(pid) = self.session() {
+            return super::session::count_members(pid);
+        }
+        0
+    }
+
+    #[cfg(target_os = "linux")]
+    fn session(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.pid).ok()?)
     }
 
     /// Takes the child through its plan and waits until it has ended.

@@ -9,6 +9,7 @@ use super::child::Child;
 use super::environment::Environment;
 use super::error::{RunError, StartError};
 use super::exit::Exit;
+use super::inherited::Inherited;
 use super::launcher::Launcher;
 use super::plan::ShutdownPlan;
 use super::reaper;
@@ -52,6 +53,8 @@ pub struct ChildCommand {
     pub(super) stderr: Output,
     pub(super) plan: ShutdownPlan,
     pub(super) launcher: Option<Launcher>,
+    pub(super) inherited: Vec<Inherited>,
+    pub(super) marks_descendants: bool,
 }
 
 /// A child that ran to its end.
@@ -81,6 +84,8 @@ impl ChildCommand {
             stderr: Output::Captured(CaptureLimits::TAIL),
             plan: ShutdownPlan::default(),
             launcher: None,
+            inherited: Vec::new(),
+            marks_descendants: false,
         }
     }
 
@@ -130,6 +135,23 @@ impl ChildCommand {
     #[must_use]
     pub fn shutdown(mut self, plan: ShutdownPlan) -> Self {
         self.plan = plan;
+        self
+    }
+
+    /// Adds a descriptor that the child gets under its [`Inherited::number`].
+    #[must_use]
+    pub fn inherit(mut self, descriptor: Inherited) -> Self {
+        self.inherited.push(descriptor);
+        self
+    }
+
+    /// Marks the child's environment, so that at its end descendants are killed
+    /// wherever they went, those in sessions of their own too.
+    ///
+    /// One that clears its environment is out of reach. Works on Linux only.
+    #[must_use]
+    pub fn mark_descendants(mut self) -> Self {
+        self.marks_descendants = true;
         self
     }
 

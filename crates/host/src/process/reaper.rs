@@ -23,6 +23,8 @@ use super::command::{ChildCommand, Output};
 use super::error::StartError;
 use super::plan::ShutdownPlan;
 use super::spawn::{self, Pipes};
+#[cfg(target_os = "linux")]
+use super::tagged::Tag;
 use entry::Entry;
 
 /// How long killed children may take to vanish when the program ends.
@@ -203,7 +205,13 @@ impl Reaper {
     }
 
     fn start(&mut self, command: ChildCommand) -> Result<(Child, Pipes), StartError> {
-        let (process, mut pipes) = spawn::spawn(&command)?;
+        #[cfg(target_os = "linux")]
+        let tag = command.marks_descendants.then(Tag::fresh);
+        #[cfg(target_os = "linux")]
+        let variable = tag.as_ref().map(Tag::variable);
+        #[cfg(not(target_os = "linux"))]
+        let variable = None;
+        let (process, mut pipes) = spawn::spawn(&command, variable)?;
         let id = ChildId(self.next_id);
         self.next_id += 1;
         let (exit, exit_watch) = watch::channel(None);
@@ -211,6 +219,8 @@ impl Reaper {
         let pid = i32::try_from(raw).ok().and_then(Pid::from_raw);
         tracing::debug!(pid = raw, program = %command.program.display(), "started");
         let entry = Entry::new(process, pid, command.plan, pipes.stdin.is_some(), exit);
+        #[cfg(target_os = "linux")]
+        let entry = entry.with_tag(tag);
 
         let threads = capture(&mut pipes.stdout, command.stdout).and_then(|stdout| {
             let stderr = capture(&mut pipes.stderr, command.stderr)?;

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::command::{ChildCommand, Input, Output};
 use super::error::StartError;
+use super::inherited::Inherited;
 
 /// Our ends of the pipes.
 #[derive(Debug, Default)]
@@ -18,8 +19,12 @@ pub(super) struct Pipes {
     pub(super) stderr: Option<OwnedFd>,
 }
 
-/// Starts `command` as the leader of a session of its own.
-pub(super) fn spawn(command: &ChildCommand) -> Result<(Child, Pipes), StartError> {
+/// Starts `command` as the leader of a session of its own, with `variable` besides
+/// its environment.
+pub(super) fn spawn(
+    command: &ChildCommand,
+    variable: Option<(&str, &str)>,
+) -> Result<(Child, Pipes), StartError> {
     // What the system executes: the launcher, where there is one.
     let program = command
         .launcher
@@ -41,13 +46,14 @@ pub(super) fn spawn(command: &ChildCommand) -> Result<(Child, Pipes), StartError
         .current_dir(&command.directory)
         .env_clear()
         .envs(command.environment.iter())
+        .envs(variable)
         .stdin(match command.stdin {
             Input::Null => Stdio::null(),
             Input::Piped => Stdio::piped(),
         })
         .stdout(stdio(command.stdout))
         .stderr(stdio(command.stderr));
-    lead_a_session(&mut system);
+    lead_a_session(&mut system, command.inherited.clone());
     match system.spawn() {
         Ok(mut child) => {
             let pipes = Pipes {
@@ -80,11 +86,14 @@ fn stdio(output: Output) -> Stdio {
     unsafe_code,
     reason = "what a child does before it executes has no safe form"
 )]
-fn lead_a_session(system: &mut Command) {
+fn lead_a_session(system: &mut Command, inherited: Vec<Inherited>) {
     #[cfg(target_os = "linux")]
     let parent = rustix::process::getpid();
     let before_exec = move || -> io::Result<()> {
         rustix::process::setsid()?;
+        for descriptor in &inherited {
+            descriptor.keep_over_exec()?;
+        }
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -97,8 +106,8 @@ fn lead_a_session(system: &mut Command) {
         Ok(())
     };
     // SAFETY: between fork and exec only calls that are safe in a signal handler
-    // may be made. The closure makes plain system calls, captures a number, and
-    // neither allocates nor locks; its errors are numbers, too.
+    // may be made. The closure makes plain system calls, reads what it captured,
+    // and neither allocates nor locks; its errors are numbers, too.
     unsafe {
         system.pre_exec(before_exec);
     }

@@ -9,6 +9,8 @@ use tokio::sync::watch;
 use crate::process::child::{Signal, Target};
 use crate::process::exit::Exit;
 use crate::process::plan::{ShutdownPlan, Step};
+#[cfg(target_os = "linux")]
+use crate::process::tagged::Tag;
 
 /// How soon a write to a full pipe is tried again.
 const RETRY: Duration = Duration::from_millis(5);
@@ -43,6 +45,8 @@ pub(super) struct Entry {
     /// Standard input is to be closed as soon as its owner gives it back.
     closes_stdin: bool,
     exit: watch::Sender<Option<Exit>>,
+    #[cfg(target_os = "linux")]
+    tag: Option<Tag>,
 }
 
 impl Entry {
@@ -66,7 +70,16 @@ impl Entry {
             unsent: Vec::new(),
             closes_stdin: false,
             exit,
+            #[cfg(target_os = "linux")]
+            tag: None,
         }
+    }
+
+    /// Sets the mark by which descendants are found at the end.
+    #[cfg(target_os = "linux")]
+    pub(super) fn with_tag(mut self, tag: Option<Tag>) -> Self {
+        self.tag = tag;
+        self
     }
 
     /// Starts the plan, or a shorter one in its place.
@@ -139,6 +152,13 @@ impl Entry {
         let _ = match target {
             Target::Child => rustix::process::kill_process(pid, signal),
             Target::Group => rustix::process::kill_process_group(pid, signal),
+            #[cfg(target_os = "linux")]
+            Target::Younger(age) => {
+                crate::process::session::signal_young_members(pid, age, signal);
+                Ok(())
+            }
+            #[cfg(not(target_os = "linux"))]
+            Target::Younger(_) => Ok(()),
         };
     }
 
@@ -152,6 +172,9 @@ impl Entry {
             #[cfg(target_os = "linux")]
             if let Some(pid) = self.pid {
                 crate::process::session::kill_members(pid);
+                if let Some(tag) = &self.tag {
+                    tag.kill_others(pid);
+                }
             }
             self.process.wait().map_or(Exit::UNKNOWN, Exit::from)
         } else {
