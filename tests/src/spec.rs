@@ -13,6 +13,7 @@ pub fn budget(tool: &str) -> usize {
         "ast_grep" => 350,
         "ast_edit" => 300,
         "resolve" => 150,
+        "eval" => 450,
         _ => 500,
     }
 }

@@ -5,14 +5,16 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use anyhow::{Context, Result};
+use host::process::Environment;
 use serde::Deserialize;
 use serde_json::Value;
 use tempfile::TempDir;
 use tiers::{Call, Caps, Dispatch as _, Limits, Mode, ToolError, ToolOutput, ToolSpec};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
 use toolset::structural::CompiledGrammars;
-use toolset::{DiskFiles, Toolset, Trust};
+use toolset::{DiskFiles, Toolset, Trust, Workspace};
 
 /// A live resource that a case may attach to its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -20,11 +22,13 @@ use toolset::{DiskFiles, Toolset, Trust};
 pub enum Resource {
     /// The compiled-in grammars.
     Grammars,
+    /// The machine's own Python.
+    Interpreters,
 }
 
 impl Resource {
     /// Everything there is.
-    pub const ALL: &[Self] = &[Self::Grammars];
+    pub const ALL: &[Self] = &[Self::Grammars, Self::Interpreters];
 }
 
 /// What one model sees of one run.
@@ -32,6 +36,16 @@ pub struct Surface {
     toolset: Toolset,
     /// Where changes of files keep their journal.
     _state: TempDir,
+}
+
+/// Interpreters that see nothing of the environment but where programs are.
+fn interpreters(workspace: &Path) -> Result<Arc<Kernels>> {
+    let environment = Environment::usual(std::env::vars_os())
+        .without("VIRTUAL_ENV")
+        .without("CONDA_PREFIX");
+    let workspace = Workspace::open(workspace, Trust::Untrusted)?;
+    let factory = ProjectInterpreters::new(workspace, environment);
+    Ok(Kernels::new(Arc::new(factory), KernelLimits::default()))
 }
 
 fn runtime() -> &'static Runtime {
@@ -62,6 +76,7 @@ impl Surface {
         for resource in attach {
             builder = match resource {
                 Resource::Grammars => builder.grammars(Arc::new(CompiledGrammars::new())),
+                Resource::Interpreters => builder.kernels(interpreters(workspace)?),
             };
         }
         Ok(Self {

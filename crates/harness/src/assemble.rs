@@ -1,4 +1,5 @@
-//! What a run of this harness has: grammars, its file tools, and what was brought.
+//! What a run of this harness has: grammars, interpreters, its file tools, and
+//! what was brought.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use std::time::Duration;
 use host::{DiskFiles, HarnessFiles, Workspace};
 use tiers::{Approver, EventSink, Guardrail, Mode, Tool};
 use toolset::Toolset;
+#[cfg(feature = "kernel")]
+use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
 #[cfg(feature = "structural")]
 use toolset::structural::{CompiledGrammars, GrammarSource};
 
@@ -18,8 +21,8 @@ use crate::files as file_tools;
 pub(crate) struct Attachments {
     /// Whether the file tools of this harness are part of it.
     pub(crate) file_tools: bool,
-    /// Where and how searches work.
-    pub(crate) search: Search,
+    /// What the process was told.
+    pub(crate) settings: Settings,
     /// Whether the run makes one call only, so that nothing is kept for another.
     pub(crate) is_one_call: bool,
     /// Tools from elsewhere.
@@ -29,6 +32,15 @@ pub(crate) struct Attachments {
     pub(crate) events: Option<Arc<dyn EventSink>>,
 }
 
+/// What the process was told, for every run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    /// Where and how searches work.
+    pub(crate) search: Search,
+    /// Where cells of code run.
+    pub(crate) interpreters: Interpreters,
+}
+
 /// What the process was told about searches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
@@ -36,6 +48,27 @@ pub(crate) struct Search {
     pub(crate) threads: Option<usize>,
     /// A folder of grammars besides those compiled in.
     pub(crate) grammars: Option<PathBuf>,
+}
+
+/// What the process was told about interpreters.
+#[derive(Debug, Clone)]
+pub(crate) struct Interpreters {
+    /// What they see of the environment.
+    pub(crate) environment: host::process::Environment,
+    /// A Python interpreter that was named.
+    pub(crate) python: Option<PathBuf>,
+    /// Where files of a run that makes one call only are kept.
+    pub(crate) temporary: PathBuf,
+}
+
+impl Default for Interpreters {
+    fn default() -> Self {
+        Self {
+            environment: host::process::Environment::empty(),
+            python: None,
+            temporary: PathBuf::from("/tmp"),
+        }
+    }
 }
 
 /// Builds the tools of one run.
@@ -51,13 +84,21 @@ pub(crate) fn assemble(
     #[cfg(feature = "structural")]
     {
         builder = builder
-            .grammars(grammars(&attachments.search, &workspace)?)
+            .grammars(grammars(&attachments.settings.search, &workspace)?)
             .files(Arc::clone(&files));
-        if let Some(threads) = attachments.search.threads {
+        if let Some(threads) = attachments.settings.search.threads {
             builder = builder.search_threads(threads);
         }
         if attachments.is_one_call {
             builder = builder.search_cache_bytes(0);
+        }
+    }
+    #[cfg(feature = "kernel")]
+    {
+        builder = builder.kernels(kernels(&attachments.settings.interpreters, &workspace));
+        if attachments.is_one_call {
+            // The run's own folder is gone before anybody looks.
+            builder = builder.images_in(&kept_images(&attachments.settings.interpreters));
         }
     }
     if attachments.file_tools {
@@ -78,6 +119,21 @@ pub(crate) fn assemble(
         builder = builder.events(events);
     }
     Ok(builder.build()?)
+}
+
+/// Returns the interpreters of the project.
+#[cfg(feature = "kernel")]
+fn kernels(interpreters: &Interpreters, workspace: &Workspace) -> Arc<Kernels> {
+    let factory = ProjectInterpreters::new(workspace.clone(), interpreters.environment.clone())
+        .python(interpreters.python.clone());
+    Kernels::new(Arc::new(factory), KernelLimits::default())
+}
+
+/// Returns a folder that nobody removes, made when it is needed.
+#[cfg(feature = "kernel")]
+fn kept_images(interpreters: &Interpreters) -> PathBuf {
+    let name = format!("toolset-images-{}", tiers::RunId::fresh());
+    interpreters.temporary.join(name)
 }
 
 /// Returns the grammars compiled in, and those of the folder.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::assemble::Search;
+use crate::assemble::{Interpreters, Search, Settings};
 use crate::trust::TrustStore;
 
 /// The folder below the user's configuration folder.
@@ -15,8 +15,9 @@ const FOLDER: &str = "toolset";
 /// The surroundings of the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
-    /// From `TOOLSET_THREADS` and `TOOLSET_GRAMMARS`.
-    pub(crate) search: Search,
+    /// From `TOOLSET_THREADS`, `TOOLSET_GRAMMARS` and `TOOLSET_PYTHON`, and what
+    /// interpreters see.
+    pub(crate) settings: Settings,
     /// The folder that relative paths of the command line start from.
     pub(crate) current: PathBuf,
     /// Where trust is remembered; `None` without a home.
@@ -83,9 +84,16 @@ impl Environment {
             ),
         };
         Ok(Self {
-            search: Search {
-                threads: search_threads,
-                grammars: variable("TOOLSET_GRAMMARS").map(|folder| current.join(folder)),
+            settings: Settings {
+                search: Search {
+                    threads: search_threads,
+                    grammars: variable("TOOLSET_GRAMMARS").map(|folder| current.join(folder)),
+                },
+                interpreters: Interpreters {
+                    environment: interpreter_environment(&variable),
+                    python: variable("TOOLSET_PYTHON").map(|program| current.join(program)),
+                    temporary: std::env::temp_dir(),
+                },
             },
             current,
             trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
@@ -101,6 +109,20 @@ impl Environment {
             "there is no folder to remember trust in: neither `XDG_CONFIG_HOME` nor `HOME` is set",
         )
     }
+}
+
+/// Returns what interpreters see: the usual variables, and where the user keeps
+/// modules.
+fn interpreter_environment(
+    variable: &impl Fn(&str) -> Option<OsString>,
+) -> host::process::Environment {
+    let usual = host::process::Environment::usual(std::env::vars_os());
+    ["PYTHONPATH", "MPLBACKEND"]
+        .into_iter()
+        .fold(usual, |environment, name| match variable(name) {
+            Some(value) => environment.with(name, value),
+            None => environment,
+        })
 }
 
 /// Finds the user's configuration folder.

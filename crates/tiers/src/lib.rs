@@ -94,7 +94,7 @@ pub use registry::{
     Absence, Admission, BuildError, Call, Dispatch, Group, Hold, Registry, RegistryBuilder,
     Withheld,
 };
-pub use run::{Limits, Run, RunBuilder, RunError, RunFolder, Trust};
+pub use run::{Limits, Run, RunBuilder, RunError, RunFile, RunFolder, Trust};
 pub use spec::{Concurrency, ToolSpec};
 pub use tier::{Ceiling, Mode, Tier};
 pub use tool::{TimeLimit, Tool, Typed, TypedTool};

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::context::Link;
 use crate::{Approver, CallContext, Caps, Ceiling, EventSink, Mode, RunId, RunNotices};
 
-pub use folder::RunFolder;
+pub use folder::{RunFile, RunFolder};
 use state::RunState;
 
 /// Whether somebody vouches for the workspace.

@@ -54,6 +54,10 @@ impl Toolset {
             guardrails: Vec::new(),
             approver: None,
             events: None,
+            #[cfg(feature = "kernel")]
+            kernels: None,
+            #[cfg(feature = "kernel")]
+            images_in: None,
             #[cfg(feature = "structural")]
             files: None,
             #[cfg(feature = "structural")]
@@ -96,6 +100,10 @@ pub struct ToolsetBuilder {
     guardrails: Vec<Arc<dyn Guardrail>>,
     approver: Option<Arc<dyn Approver>>,
     events: Option<Arc<dyn EventSink>>,
+    #[cfg(feature = "kernel")]
+    kernels: Option<Arc<kernel::Kernels>>,
+    #[cfg(feature = "kernel")]
+    images_in: Option<std::path::PathBuf>,
     #[cfg(feature = "structural")]
     files: Option<Arc<dyn HarnessFiles>>,
     #[cfg(feature = "structural")]
@@ -128,6 +136,24 @@ impl ToolsetBuilder {
     #[cfg(feature = "structural")]
     pub fn search_cache_bytes(mut self, bytes: usize) -> Self {
         self.search_cache_bytes = Some(bytes);
+        self
+    }
+
+    /// Attaches the interpreters of the conversation; with them the run has `eval`.
+    ///
+    /// They live as long as the harness keeps them, so that variables outlast
+    /// the run where the conversation does.
+    #[cfg(feature = "kernel")]
+    pub fn kernels(mut self, kernels: Arc<kernel::Kernels>) -> Self {
+        self.kernels = Some(kernels);
+        self
+    }
+
+    /// Sets the folder in which images of `eval` are saved, and stay; the
+    /// default is the run's own, which ends with the run.
+    #[cfg(feature = "kernel")]
+    pub fn images_in(mut self, folder: &Path) -> Self {
+        self.images_in = Some(folder.to_owned());
         self
     }
 
@@ -228,6 +254,19 @@ impl ToolsetBuilder {
                     .fold(registry, |registry, tool| {
                         registry.not_attached(tool, "grammar source")
                     }),
+            };
+        }
+        #[cfg(feature = "kernel")]
+        {
+            registry = match self.kernels {
+                Some(kernels) => {
+                    let eval = kernel::Eval::new(kernels);
+                    registry.typed(match self.images_in {
+                        Some(folder) => eval.save_in(folder),
+                        None => eval,
+                    })
+                }
+                None => registry.not_attached("eval", "kernel factory"),
             };
         }
         for tool in self.tools {

@@ -48,6 +48,7 @@
 //! | feature | tools |
 //! | --- | --- |
 //! | `structural` (default) | `ast_grep`, `ast_edit`, `resolve` |
+//! | `kernel` (default) | `eval` |
 //! | `all-grammars` | more languages for `structural` |
 //! | `language-pack` | languages of `structural` that are not compiled in: `structural::LanguagePack` loads them from a folder |
 //! | `language-pack-download` | it also fetches them |
@@ -67,6 +68,10 @@ pub use assemble::{Error, Toolset, ToolsetBuilder};
 pub use host::{DiskFiles, HarnessFiles, Trust, Workspace};
 pub use tiers::{Mode, Registry, Run, Tier, ToolError, ToolOutput, ToolSpec};
 
+/// Persistent interpreters: the tool `eval`, and the factory that says which
+/// interpreter runs and where.
+#[cfg(feature = "kernel")]
+pub use kernel;
 /// Structural search and rewrite: patterns, templates, grammars, the tools
 /// `ast_grep`, `ast_edit` and `resolve`.
 #[cfg(feature = "structural")]

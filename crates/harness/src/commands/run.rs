@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
         let reporter = Arc::new(Reporter::new(environment.stderr));
         let attachments = Attachments {
             file_tools: true,
-            search: environment.search.clone(),
+            settings: environment.settings.clone(),
             events: Some(Arc::clone(&reporter) as _),
             ..attachments
         };

@@ -15,7 +15,7 @@ pub(super) async fn run(environment: &Environment) -> Result<u8, Failure> {
     let mut serving = std::pin::pin!(crate::serve::serve(
         tokio::io::stdin(),
         tokio::io::stdout(),
-        environment.search.clone(),
+        environment.settings.clone(),
         stop.clone(),
     ));
     let mut was_signalled = false;

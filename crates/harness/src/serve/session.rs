@@ -18,7 +18,7 @@ use super::message::{self, Fault, Id, Incoming, RpcError};
 use super::methods::{CallTool, Cancel, Initialize, List, Nothing, PROTOCOL_VERSION, read};
 use super::peer::Peer;
 use super::ports::{ClientApprover, ClientTool, OpenCalls};
-use crate::assemble::{self, Attachments, Search};
+use crate::assemble::{self, Attachments, Settings};
 use crate::wire;
 
 /// Bytes of one line of input.
@@ -42,7 +42,7 @@ enum Next {
 pub(crate) async fn serve(
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
-    search: Search,
+    settings: Settings,
     stop: CancellationToken,
 ) -> std::io::Result<()> {
     let events = EventQueue::new(QUEUED_EVENTS);
@@ -63,7 +63,7 @@ pub(crate) async fn serve(
         written
     });
     let mut session = Session {
-        search,
+        settings,
         peer,
         events,
         run: None,
@@ -112,7 +112,7 @@ impl Tokens {
 }
 
 struct Session {
-    search: Search,
+    settings: Settings,
     peer: Peer,
     events: Arc<EventQueue>,
     run: Option<Toolset>,
@@ -265,7 +265,7 @@ impl Session {
         });
         let attachments = Attachments {
             file_tools: params.file_tools,
-            search: self.search.clone(),
+            settings: self.settings.clone(),
             is_one_call: false,
             tools: tools.collect(),
             guardrail: (!params.guardrails.is_empty()).then(|| Arc::new(params.guardrails) as _),
@@ -385,7 +385,7 @@ mod tests {
         let (mut client, input) = tokio::io::duplex(1024 * 1024);
         let (output, _unread) = tokio::io::duplex(16);
         let stop = CancellationToken::new();
-        let serving = tokio::spawn(serve(input, output, Search::default(), stop.clone()));
+        let serving = tokio::spawn(serve(input, output, Settings::default(), stop.clone()));
         let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
         client
             .write_all(line.repeat(1_000).as_bytes())
@@ -407,7 +407,7 @@ mod tests {
         let serving = tokio::spawn(serve(
             input,
             output,
-            Search::default(),
+            Settings::default(),
             CancellationToken::new(),
         ));
         let mut lines = BufReader::new(answers).lines();

@@ -1,7 +1,7 @@
 //! Our ends of a child's pipes, for asynchronous use.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::mpsc::Sender;
 use std::task::{Context, Poll};
@@ -94,6 +94,13 @@ impl ChildOutput {
         Ok(Self {
             pipe: pipe::Receiver::from_owned_fd(pipe)?,
         })
+    }
+}
+
+/// The pipe, set to not block.
+impl AsFd for ChildOutput {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
     }
 }
 

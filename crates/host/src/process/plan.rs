@@ -13,6 +13,9 @@ pub enum Step {
     Interrupt,
     /// Sends SIGTERM to its process group.
     Terminate,
+    /// Does nothing: a child that noticed already that nobody needs it ends by
+    /// itself.
+    Wait,
 }
 
 /// The polite steps, in the peer's own order, each with the time it is given.
@@ -59,6 +62,12 @@ impl ShutdownPlan {
     #[must_use]
     pub fn then_terminate(self, limit: Duration) -> Self {
         self.then(Step::Terminate, limit)
+    }
+
+    /// Waits up to `limit` for the child to end by itself.
+    #[must_use]
+    pub fn then_wait(self, limit: Duration) -> Self {
+        self.then(Step::Wait, limit)
     }
 
     /// Adds `step` and waits up to `limit`.

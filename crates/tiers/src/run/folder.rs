@@ -18,6 +18,21 @@ pub struct RunFolder {
     state: Mutex<State>,
 }
 
+/// A file of a run folder that grows.
+#[derive(Debug)]
+pub struct RunFile {
+    path: PathBuf,
+    file: fs::File,
+}
+
+impl RunFile {
+    /// Returns where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 #[derive(Debug)]
 enum State {
     Absent,
@@ -68,21 +83,7 @@ impl RunFolder {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (folder, used) = self.open(&mut state)?;
         let size = bytes.len() as u64;
-        if used.saturating_add(size) > self.cap {
-            return Err(
-                ToolError::unavailable(format!("cannot write `{name}` to the run folder"))
-                    .why(format!(
-                        "it has {used} of {} bytes and {size} more do not fit",
-                        self.cap
-                    ))
-                    .next("raise the run's limit or write less"),
-            );
-        }
-        let failed = |error: io::Error| {
-            ToolError::unavailable(format!("cannot write `{name}` to the run folder"))
-                .why(&error)
-                .source(error)
-        };
+        self.check_room(name, *used, size)?;
         for number in 1_u32.. {
             let path = folder.join(numbered(name, number));
             match fs::OpenOptions::new()
@@ -95,18 +96,63 @@ impl RunFolder {
                         drop(file);
                         // The first error is the one to report.
                         let _ = fs::remove_file(&path);
-                        return Err(failed(error));
+                        return Err(failed(name, error));
                     }
                     *used += size;
                     return Ok(path);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(failed(name, error)),
             }
         }
         Err(ToolError::internal(format!(
             "no free name like `{name}` in the run folder"
         )))
+    }
+
+    /// Creates an empty file of the folder that grows by [`append`](Self::append).
+    ///
+    /// `name` is a plain file name; where it is taken, a number is added to it.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub fn create(&self, name: &str) -> Result<RunFile, ToolError> {
+        let path = self.write(name, &[])?;
+        let file = fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .map_err(|error| failed(name, error))?;
+        Ok(RunFile { path, file })
+    }
+
+    /// Adds `bytes` to a file of this folder.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folder is full, cannot be written, or the run has
+    /// ended; the file may then end within `bytes`.
+    pub fn append(&self, file: &mut RunFile, bytes: &[u8]) -> Result<(), ToolError> {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, used) = self.open(&mut state)?;
+        let size = bytes.len() as u64;
+        self.check_room(&name, *used, size)?;
+        io::Write::write_all(&mut file.file, bytes).map_err(|error| failed(&name, error))?;
+        *used += size;
+        Ok(())
+    }
+
+    fn check_room(&self, name: &str, used: u64, size: u64) -> Result<(), ToolError> {
+        if used.saturating_add(size) <= self.cap {
+            return Ok(());
+        }
+        Err(
+            ToolError::unavailable(format!("cannot write `{name}` to the run folder"))
+                .why(format!(
+                    "it has {used} of {} bytes and {size} more do not fit",
+                    self.cap
+                ))
+                .next("raise the run's limit or write less"),
+        )
     }
 
     /// Removes the folder and everything in it; from now on it cannot be used.
@@ -144,6 +190,12 @@ impl Drop for RunFolder {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+fn failed(name: &str, error: io::Error) -> ToolError {
+    ToolError::unavailable(format!("cannot write `{name}` to the run folder"))
+        .why(&error)
+        .source(error)
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

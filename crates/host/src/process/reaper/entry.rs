@@ -209,6 +209,7 @@ impl Entry {
                 self.signal(Signal::Interrupt, Target::Group);
                 true
             }
+            Step::Wait => true,
             Step::Terminate => {
                 self.signal(Signal::Terminate, Target::Group);
                 true

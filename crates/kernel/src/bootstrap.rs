@@ -1,0 +1,28 @@
+//! What an interpreter runs so that it becomes a kernel; text, so that nothing
+//! has to be installed where it runs.
+
+/// Started with `-c`; reads the kernel from its descriptor.
+pub(crate) const LOADER: &str = include_str!("bootstrap/loader.py");
+
+/// The kernel, sent first.
+pub(crate) const KERNEL: &str = include_str!("bootstrap/kernel.py");
+
+/// Modules that the kernel compiles when a cell first needs them.
+pub(crate) const MODULES: &[(&str, &str)] = &[
+    ("bridge", include_str!("bootstrap/bridge.py")),
+    ("display", include_str!("bootstrap/display.py")),
+    ("errors", include_str!("bootstrap/errors.py")),
+    ("figures", include_str!("bootstrap/figures.py")),
+    ("idioms", include_str!("bootstrap/idioms.py")),
+    ("imports", include_str!("bootstrap/imports.py")),
+    ("lexer", include_str!("bootstrap/lexer.py")),
+    ("magics", include_str!("bootstrap/magics.py")),
+    ("markup", include_str!("bootstrap/markup.py")),
+    ("pip", include_str!("bootstrap/pip.py")),
+    ("running", include_str!("bootstrap/running.py")),
+    ("shell", include_str!("bootstrap/shell.py")),
+    ("tables", include_str!("bootstrap/tables.py")),
+    ("tasks", include_str!("bootstrap/tasks.py")),
+    ("text", include_str!("bootstrap/text.py")),
+    ("values", include_str!("bootstrap/values.py")),
+];

@@ -1,0 +1,178 @@
+# Calls of the harness's tools, from any thread, over the link that is there
+# anyway.
+#
+# Nobody reads in the background: whoever waits for a reply reads, and hands the
+# replies of others out. When its own has come, it wakes one of the others.
+import _thread
+import sys
+
+MAIN_THREAD = kernel.MAIN_THREAD
+_counter = [0]
+_count_lock = _thread.allocate_lock()
+_sleepers = kernel._sleepers
+
+
+class ToolError(Exception):
+    """A tool of the harness failed; the text is its message.
+
+    `kind` tells why, for example "not_found" or "denied"."""
+
+    def __init__(self, message, tool=None, kind=None):
+        super().__init__(message)
+        self.tool = tool
+        self.kind = kind
+
+
+ToolError.__module__ = "builtins"
+
+
+class ToolResult(str):
+    """The text of a tool's result.
+
+    `details` is its structured form, `touched` the files it changed, `images`
+    a list of (media type, bytes)."""
+
+    details = None
+    touched = ()
+    images = ()
+
+
+def _result(frame, name):
+    if not frame["ok"]:
+        error = frame["error"]
+        raise ToolError(error["message"], name, error["kind"])
+    value = frame["value"]
+    result = ToolResult(value["text"])
+    result.details = value.get("details")
+    result.touched = value.get("touched") or []
+    if value.get("images"):
+        import binascii
+
+        result.images = [
+            (image["media_type"], binascii.a2b_base64(image["data"])) for image in value["images"]
+        ]
+    return result
+
+
+def _begin(name, args, more, take):
+    if not isinstance(name, str):
+        raise TypeError("the name of a tool is a string, not `%s`" % type(name).__name__)
+    if args is None:
+        args = {}
+    if not isinstance(args, dict):
+        raise TypeError('the arguments of a tool are a dict: tool("%s", {...})' % name)
+    if kernel.getpid() != kernel.PID:
+        raise ToolError("a forked process cannot call tools: call them in the cell itself", name)
+    if not kernel.S.running:
+        raise ToolError("no cell is running, so no tool can be called; call it in a cell", name)
+    with _count_lock:
+        _counter[0] += 1
+        number = _counter[0]
+    frame = {
+        "frame": "call",
+        "call": number,
+        "cell": kernel.S.running,
+        "tool": name,
+        "args": dict(args, **more),
+    }
+    kernel._waiting[number] = take
+    try:
+        kernel.send(frame)
+    except BaseException:
+        kernel._waiting.pop(number, None)
+        raise
+    return number
+
+
+def _give_up(number):
+    if kernel._waiting.pop(number, None) is not None:
+        kernel.send({"frame": "cancel_call", "call": number})
+
+
+def call(name, args, more):
+    asleep = _thread.allocate_lock()
+    asleep.acquire()
+    reply = []
+
+    def take(frame):
+        reply.append(frame)
+        _wake(asleep)
+
+    is_main = _thread.get_ident() == MAIN_THREAD
+    number = _begin(name, args, more, take)
+    try:
+        while not reply:
+            if kernel._read_lock.locked():
+                # Somebody reads: sleep until they have our reply, or leave.
+                _sleepers[number] = asleep
+                if kernel._read_lock.locked() and not reply:
+                    asleep.acquire()
+                _sleepers.pop(number, None)
+            else:
+                kernel.pump(True)
+            if is_main:
+                kernel.check_interrupt()
+    finally:
+        _sleepers.pop(number, None)
+        if not reply:
+            _give_up(number)
+        # Whoever leaves hands the reading on.
+        kernel.wake_one()
+    return _result(reply[0], name)
+
+
+def _wake(asleep):
+    try:
+        asleep.release()
+    except RuntimeError:
+        # It is awake.
+        pass
+
+
+async def call_async(name, args, more):
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def settle(frame):
+        if not future.done():
+            future.set_result(frame)
+
+    def take(frame):
+        try:
+            loop.call_soon_threadsafe(settle, frame)
+        except RuntimeError:
+            # Its loop is closed: nobody waits.
+            pass
+
+    number = _begin(name, args, more, take)
+    _listen(loop)
+    try:
+        frame = await future
+    finally:
+        _unlisten(loop)
+        if not future.done() or future.cancelled():
+            _give_up(number)
+    return _result(frame, name)
+
+
+_listeners = {}
+
+
+def _listen(loop):
+    count = _listeners.get(loop, 0)
+    if count == 0:
+        loop.add_reader(kernel._fileno, kernel.pump, False)
+    _listeners[loop] = count + 1
+
+
+def _unlisten(loop):
+    count = _listeners.get(loop, 0) - 1
+    if count > 0:
+        _listeners[loop] = count
+        return
+    _listeners.pop(loop, None)
+    if not loop.is_closed():
+        loop.remove_reader(kernel._fileno)
+    kernel.wake_one()

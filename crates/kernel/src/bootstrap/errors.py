@@ -1,0 +1,106 @@
+# How a cell failed, as text: frames of cells by number, none of the bootstrap.
+
+MAX_FRAMES = 40
+MAX_MESSAGE = 1000
+MAX_TEXT = 6000
+
+
+def describe(error):
+    """Returns type, message, traceback, and the line of the cell that failed."""
+    found = {"type": _name(type(error)), "message": _message(error), "traceback": ""}
+    line = _line(error)
+    if line is not None:
+        found["line"] = line
+    try:
+        found["traceback"] = kernel.text_of(_clip(_rendered(error), MAX_TEXT))
+    except BaseException as fault:
+        # The standard library may be broken too; say at least this much.
+        found["traceback"] = kernel.text_of(_by_hand(error))
+        found["fault"] = type(fault).__name__
+    return found
+
+
+def _name(kind):
+    if kind.__module__ in ("builtins", "__main__") or kind.__module__.startswith("__toolset"):
+        return kind.__qualname__
+    return "%s.%s" % (kind.__module__, kind.__qualname__)
+
+
+def _message(error):
+    if isinstance(error, SystemExit):
+        return str(error.code)
+    try:
+        if isinstance(error, SyntaxError) and isinstance(error.msg, str):
+            return kernel.text_of(_clip(error.msg, MAX_MESSAGE))
+        return kernel.text_of(_clip(str(error), MAX_MESSAGE))
+    except BaseException as fault:
+        return "(its text cannot be shown: `__str__` raised %s)" % type(fault).__name__
+
+
+def _line(error):
+    """Returns the line of the running cell, at its top level, that failed."""
+    trace, line = error.__traceback__, None
+    name = "<cell %d>" % kernel.cell
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == name and code.co_name == "<module>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _rendered(error):
+    import traceback
+
+    idioms = kernel._modules.get("idioms")
+    if idioms is not None and isinstance(error, idioms.IdiomError):
+        return "%s: %s" % (type(error).__name__, error)
+    whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    seen = set()
+    left = [whole]
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        _trim(one, traceback)
+        left += [other for other in (one.__cause__, one.__context__) if other is not None]
+        left += getattr(one, "exceptions", None) or []
+    if not whole.stack:
+        # Of a cell that never ran: only where it is wrong.
+        return "".join(whole.format(chain=False)).replace(
+            "Traceback (most recent call last):\n", ""
+        ).rstrip("\n")
+    return "".join(whole.format()).rstrip("\n")
+
+
+def _trim(one, traceback):
+    frames = [frame for frame in one.stack if not frame.filename.startswith("<toolset ")]
+    while frames and frames[0].filename == "<string>" and frames[0].name in ("<module>", "<lambda>"):
+        del frames[0]
+    if len(frames) > MAX_FRAMES:
+        cut = len(frames) - MAX_FRAMES
+        half = MAX_FRAMES // 2
+        gap = traceback.FrameSummary("[%d frames left out]" % cut, 0, "...", lookup_line=False, line="")
+        frames = frames[:half] + [gap] + frames[-half:]
+    one.stack[:] = frames
+
+
+def _by_hand(error):
+    lines = ["Traceback (most recent call last):"]
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith("<toolset "):
+            lines.append('  File "%s", line %d, in %s' % (code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    if len(lines) > MAX_FRAMES:
+        lines[MAX_FRAMES // 2 : -MAX_FRAMES // 2] = ["  ..."]
+    return "\n".join(lines + ["%s: %s" % (_name(type(error)), _message(error))])
+
+
+def _clip(text, limit):
+    if len(text) <= limit:
+        return text
+    head, tail = limit // 3, limit - limit // 3
+    return "%s\n[%d characters left out]\n%s" % (text[:head], len(text) - limit, text[-tail:])

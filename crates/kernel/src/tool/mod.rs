@@ -1,0 +1,10 @@
+//! The tool `eval`.
+
+mod details;
+mod eval;
+mod render;
+
+pub use details::{
+    CellStatus, EvalDetails, ExceptionDetails, ImageDetails, InterpreterDetails, LateDetails,
+};
+pub use eval::{Eval, EvalInput};

@@ -1,0 +1,10 @@
+//! Kernels as processes, with a real interpreter.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+mod language;
+mod support;
