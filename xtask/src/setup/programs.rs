@@ -12,7 +12,7 @@ const AST_GREP: &str = "ast-grep-cli==0.51.1";
 const CARGO_DENY: &str = "0.20.2";
 /// What the cases of `eval` import, and the kernel that `bench kernel` measures.
 const NOTEBOOK: &str = "numpy==2.4.6 pandas==3.1.1 matplotlib==3.11.2 pillow==13.0.0 \
-    polars==2.1.0 pyarrow==26.0.1 xarray==2026.9.0 plotly==7.1.0 \
+    jinja2==3.1.6 polars==2.1.0 pyarrow==26.0.1 xarray==2026.9.0 plotly==7.1.0 \
     ipykernel==7.4.0 jupyter_client==8.10.0";
 
 pub(super) fn items() -> Vec<Item> {
