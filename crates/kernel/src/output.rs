@@ -9,12 +9,17 @@ use crate::clean::{Cleaner, Piece, readable};
 use crate::frames::Display;
 
 /// Bytes kept of the beginning and of the end of the output between two
-/// displays: a little more than a model is shown.
-const HEAD: usize = 24 * 1024;
-const TAIL: usize = 24 * 1024;
+/// displays. Both are within what a result may have by default, so that the note
+/// between them is not cut out again.
+const HEAD: usize = 16 * 1024;
+const TAIL: usize = 16 * 1024;
+
+/// Lines that are shown of each.
+const LINES: usize = 600;
 
 /// From here on the whole output goes to a file too.
-const WHOLE_IN_FILE_FROM: u64 = 24 * 1024;
+const WHOLE_FROM_BYTES: u64 = 16 * 1024;
+const WHOLE_FROM_LINES: usize = 2 * LINES;
 
 /// Displays that have a place of their own in the output; later ones go to its
 /// end.
@@ -63,19 +68,26 @@ impl Ends {
     /// `rest` where the whole is.
     pub(crate) fn to_text(&self, rest: &str) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
-        if self.left_out == 0 {
-            let mut whole = self.head.clone();
-            whole.extend(tail);
-            return readable(&whole);
-        }
+        let mut head = self.head.clone();
+        let tail = if self.left_out == 0 {
+            head.extend(tail);
+            if lines_of(&head) <= 2 * LINES {
+                return readable(&head);
+            }
+            let middle = start_of_line(&head, LINES);
+            head.split_off(middle)
+        } else {
+            tail
+        };
         // Whole lines where there are any: half a line reads like a whole one.
-        let head_end = memchr::memrchr(b'\n', &self.head).map_or(self.head.len(), |at| at + 1);
-        let (head, cut) = self.head.split_at(head_end);
+        let head_end = memchr::memrchr(b'\n', &head).map_or(head.len(), |at| at + 1);
+        let (head, cut) = head.split_at(head_end.min(start_of_line(&head, LINES)));
         let tail_start = match memchr::memchr(b'\n', &tail) {
             Some(at) if at + 1 < tail.len() => at + 1,
             _ => 0,
         };
-        let (dropped, tail) = tail.split_at(tail_start);
+        let surplus = lines_of(&tail).saturating_sub(LINES);
+        let (dropped, tail) = tail.split_at(tail_start.max(start_of_line(&tail, surplus)));
         let left_out = self.left_out + (cut.len() + dropped.len()) as u64;
         let mut text = readable(head);
         if !text.ends_with('\n') {
@@ -84,6 +96,20 @@ impl Ends {
         text.push_str(&format!("[{left_out} bytes left out here{rest}]\n"));
         text.push_str(&readable(tail));
         text
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count()
+}
+
+/// Returns where line `number` begins, from 0; the end where there is none.
+fn start_of_line(bytes: &[u8], number: usize) -> usize {
+    match number.checked_sub(1) {
+        None => 0,
+        Some(before) => memchr::memchr_iter(b'\n', bytes)
+            .nth(before)
+            .map_or(bytes.len(), |at| at + 1),
     }
 }
 
@@ -119,6 +145,7 @@ pub(crate) struct Transcript {
     displays: usize,
     display_bytes: usize,
     bytes: u64,
+    lines: usize,
     whole: Whole,
     whole_limit: u64,
     live: Vec<u8>,
@@ -171,6 +198,7 @@ impl Transcript {
             displays: 0,
             display_bytes: 0,
             bytes: 0,
+            lines: 0,
             whole: Whole::Waiting(Vec::new()),
             whole_limit,
             live: Vec::new(),
@@ -211,7 +239,8 @@ impl Transcript {
         let folder = context.run().folder();
         if let Whole::Waiting(kept) = &mut self.whole {
             kept.extend_from_slice(text);
-            if self.bytes <= WHOLE_IN_FILE_FROM {
+            self.lines += lines_of(text);
+            if self.bytes <= WHOLE_FROM_BYTES && self.lines <= WHOLE_FROM_LINES {
                 return;
             }
             let kept = std::mem::take(kept);
@@ -380,6 +409,18 @@ mod tests {
         let missing = 7 * (20_000 - (lines.len() - 1));
         assert_eq!(lines[gap], format!("[{missing} bytes left out here]"));
         assert!(lines.iter().all(|l| l.len() == 6 || l.starts_with('[')));
+    }
+
+    #[test]
+    fn many_short_lines_are_cut_by_their_number() {
+        let mut ends = Ends::default();
+        ends.push("a\n".repeat(2 * LINES).as_bytes());
+        assert_eq!(ends.to_text(""), "a\n".repeat(2 * LINES));
+        ends.push("b\n".repeat(50).as_bytes());
+        let text = ends.to_text("");
+        assert_eq!(text.lines().count(), 2 * LINES + 1);
+        assert!(text.contains("a\n[100 bytes left out here]\na\n"));
+        assert!(text.ends_with("b\n"));
     }
 
     #[test]

@@ -12,18 +12,7 @@ _count_lock = _thread.allocate_lock()
 _sleepers = kernel._sleepers
 
 
-class ToolError(Exception):
-    """A tool of the harness failed; the text is its message.
-
-    `kind` tells why, for example "not_found" or "denied"."""
-
-    def __init__(self, message, tool=None, kind=None):
-        super().__init__(message)
-        self.tool = tool
-        self.kind = kind
-
-
-ToolError.__module__ = "builtins"
+ToolError = kernel.ToolError
 
 
 class ToolResult(str):
@@ -65,6 +54,7 @@ def _begin(name, args, more, take):
         raise ToolError("a forked process cannot call tools: call them in the cell itself", name)
     if not kernel.S.running:
         raise ToolError("no cell is running, so no tool can be called; call it in a cell", name)
+    args = kernel.Json(kernel.encode(dict(args, **more), "args"))
     with _count_lock:
         _counter[0] += 1
         number = _counter[0]
@@ -73,7 +63,7 @@ def _begin(name, args, more, take):
         "call": number,
         "cell": kernel.S.running,
         "tool": name,
-        "args": dict(args, **more),
+        "args": args,
     }
     kernel._waiting[number] = take
     try:

@@ -63,6 +63,7 @@ class _State:
     marks = 0
     notes = ()
     missed = False
+    old_threads = {}  # of earlier cells, by native number: the stream of their cell
 
 
 S = _State
@@ -159,6 +160,10 @@ def _forget_link():
     S.capture = -1
 
 
+class Json(str):
+    """Text that is JSON already."""
+
+
 def text_of(value):
     """Returns `value` with what UTF-8 cannot hold escaped."""
     try:
@@ -171,6 +176,8 @@ def text_of(value):
 def encode(value, path="args", depth=0):
     """Returns `value` as JSON text; names the place of what JSON has no form for."""
     kind = type(value)
+    if kind is Json:
+        return str(value)
     if value is None:
         return "null"
     if value is True or value is False:
@@ -408,6 +415,17 @@ def note(text):
 # What cells use.
 
 
+class ToolError(Exception):
+    """A tool of the harness failed; the text is its message.
+
+    `kind` tells why, for example "not_found" or "denied"."""
+
+    def __init__(self, message, tool=None, kind=None):
+        super().__init__(message)
+        self.tool = tool
+        self.kind = kind
+
+
 def tool(name, args=None, **more):
     """Calls a tool of the harness and returns its text, with `.details`.
 
@@ -426,8 +444,9 @@ def display(*objects, **options):
     return module("display").display(*objects, **options)
 
 
-for _function in (tool, tool_async, display):
-    _function.__module__ = "builtins"
+_OFFERED = (tool, tool_async, display, ToolError)
+for _one in _OFFERED:
+    _one.__module__ = "builtins"
 
 
 # Running a cell.
@@ -472,21 +491,64 @@ def _prepare():
     S.quiet = sigmask(SIG_BLOCK, [])
     S.mask = S.quiet - set(HELD)
     set_handler(_signal.SIGINT, _on_interrupt)
-    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    S.stdout, S.stderr = sys.stdout, sys.stderr
+    S.first_streams = sys.stdout, sys.stderr
+    S.stdout = sys.stdout = sys.__stdout__ = _open_stream(1)
+    S.stderr = sys.stderr = sys.__stderr__ = _open_stream(2)
     S.stdin = sys.stdin = sys.__stdin__ = _NoInput(
         io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8"
     )
     sys.meta_path.insert(0, _Imports)
-    for function in (tool, tool_async, display):
-        setattr(builtins, function.__name__, function)
+    for one in _OFFERED:
+        setattr(builtins, one.__name__, one)
     try:
         # When memory runs out, this process goes before the one that started it.
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("500")
     except OSError:
         pass
+
+
+class _Stream(io.TextIOWrapper):
+    """Standard output or error.
+
+    While threads of earlier cells are alive, it has a `write` that sends what
+    they write to the output of their own cell."""
+
+
+def _open_stream(descriptor, kind=_Stream):
+    return kind(
+        io.BufferedWriter(io.FileIO(descriptor, "w", closefd=descriptor > 2)),
+        encoding="utf-8",
+        errors="backslashreplace",
+        line_buffering=True,
+    )
+
+
+def _routed_write(self, text, _write=io.TextIOWrapper.write):
+    late = S.old_threads.get(_thread.get_native_id())
+    return _write(self, text) if late is None else late.write(text)
+
+
+def _part_threads():
+    """Before the next cell begins: gives the threads that are alive the output
+    of the cell that they belong to, for good."""
+    old, S.old_threads = S.old_threads, {}
+    if thread_count():
+        try:
+            alive = {int(name) for name in os.listdir("/proc/self/task")} - {PID}
+        except OSError:
+            alive = set()
+        S.old_threads = {thread: late for thread, late in old.items() if thread in alive}
+        new = alive.difference(old)
+        if new:
+            late = _open_stream(_out_of_reach(os_dup(S.capture)), io.TextIOWrapper)
+            S.old_threads.update((thread, late) for thread in new)
+    for late in set(old.values()).difference(S.old_threads.values()):
+        late.close()
+    if S.old_threads:
+        _Stream.write = _routed_write
+    elif "write" in _Stream.__dict__:
+        del _Stream.write
 
 
 class _NoInput(io.TextIOWrapper):
@@ -570,6 +632,7 @@ def _begin(number):
         capture = _out_of_reach(_descriptors.pop(0))
         if S.inode is not None:
             notes = _broken()
+            _part_threads()
         os_dup2(capture, 1)
         os_dup2(capture, 2)
         old, S.capture = S.capture, capture
@@ -587,12 +650,7 @@ def _begin(number):
         if now is ours and not ours.closed:
             continue
         if ours.closed:
-            ours = io.TextIOWrapper(
-                io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False)),
-                encoding="utf-8",
-                errors="backslashreplace",
-                line_buffering=True,
-            )
+            ours = _open_stream(descriptor)
             setattr(S, name, ours)
         setattr(sys, name, ours)
         setattr(sys, "__%s__" % name, ours)

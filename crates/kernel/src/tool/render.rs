@@ -207,7 +207,7 @@ fn exception(cell: u64, raised: &Raised) -> ToolError {
         raised.traceback.clone()
     };
     ToolError::failed(format!("cell {cell} failed"))
-        .why(format!("\n{}\n", text.trim_end()))
+        .why(text.trim())
         .next(next)
 }
 

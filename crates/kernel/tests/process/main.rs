@@ -6,5 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod bridge;
+mod control;
+mod death;
 mod language;
+mod output;
+mod streams;
 mod support;

@@ -27,7 +27,6 @@ pub(crate) struct Outcome {
     /// All that the model reads.
     pub(crate) text: String,
     pub(crate) details: Value,
-    pub(crate) images: usize,
     pub(crate) error: Option<ToolError>,
 }
 
@@ -62,11 +61,20 @@ impl Notebook {
         limits: KernelLimits,
         more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
     ) -> Self {
+        Self::in_place(limits, |factory| factory, more)
+    }
+
+    /// Opens one whose interpreter runs where `place` says.
+    pub(crate) fn in_place(
+        limits: KernelLimits,
+        place: impl FnOnce(ProjectInterpreters) -> ProjectInterpreters,
+        more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(folder.path(), Trust::Trusted).unwrap();
+        let root = workspace.root().to_owned();
         let factory = ProjectInterpreters::new(workspace, environment()).python(Some(python()));
-        let kernels = Kernels::new(Arc::new(factory), limits);
-        let root = folder.path().canonicalize().unwrap();
+        let kernels = Kernels::new(Arc::new(place(factory)), limits);
         let run = Run::builder(root, Trust::Trusted, Mode::Full)
             .build()
             .unwrap();
@@ -110,7 +118,6 @@ impl Notebook {
         Outcome::of(answer.await.expect("the host hangs"))
     }
 
-    #[expect(dead_code, reason = "for tests that look at files")]
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -129,11 +136,11 @@ impl Outcome {
             }
         };
         let mut texts = Vec::new();
-        let mut images = 0;
+
         for part in &output.content {
             match part {
                 Content::Text(text) => texts.push(text.as_str()),
-                Content::Image { .. } => images += 1,
+                Content::Image { .. } => {}
             }
         }
         let mut text = texts.join("\n");
@@ -143,7 +150,6 @@ impl Outcome {
         Self {
             text,
             details: output.details,
-            images,
             error,
         }
     }
@@ -164,4 +170,15 @@ impl Outcome {
     pub(crate) fn has(&self, piece: &str) {
         assert!(self.text.contains(piece), "no `{piece}` in:\n{}", self.text);
     }
+}
+
+/// Waits until `is_true` holds.
+pub(crate) async fn eventually(is_true: impl Fn() -> bool) {
+    for _ in 0..500 {
+        if is_true() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it does not come true");
 }
