@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The tools that come with features, in front of the others.
-const BY_FEATURE: &[&str] = if cfg!(feature = "structural") {
-    &["ast_grep", "ast_edit", "resolve"]
-} else {
-    &[]
+const BY_FEATURE: &[&str] = match (cfg!(feature = "structural"), cfg!(feature = "kernel")) {
+    (true, true) => &["ast_grep", "ast_edit", "resolve", "eval"],
+    (true, false) => &["ast_grep", "ast_edit", "resolve"],
+    (false, true) => &["eval"],
+    (false, false) => &[],
 };
 /// Those of them that only read.
 const READ_BY_FEATURE: &[&str] = if cfg!(feature = "structural") {
