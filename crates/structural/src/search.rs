@@ -207,7 +207,18 @@ impl<'p> FileSearch<'p> {
         source: &[u8],
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> Result<Tree, SearchError> {
-        parse(&mut self.parser, source, is_stopped)
+        parse(&mut self.parser, source, None, is_stopped)
+    }
+
+    /// Parses what a file became, taking over from `old`, its tree told of the
+    /// edits, what they left as it was.
+    pub(crate) fn parse_edited(
+        &mut self,
+        source: &[u8],
+        old: &Tree,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<Tree, SearchError> {
+        parse(&mut self.parser, source, Some(old), is_stopped)
     }
 
     pub(crate) fn report(&self, hit: &Found) -> FileMatch {
@@ -298,6 +309,7 @@ fn parse_time(bytes: usize) -> Duration {
 fn parse(
     parser: &mut Parser,
     source: &[u8],
+    old: Option<&Tree>,
     is_stopped: &mut dyn FnMut() -> bool,
 ) -> Result<Tree, SearchError> {
     let limit = parse_time(source.len());
@@ -315,7 +327,7 @@ fn parse(
     let tree = crate::stack::enough_for(source.len(), || {
         let tree = parser.parse_with_options(
             &mut |at, _| source.get(at..).unwrap_or_default(),
-            None,
+            old,
             Some(options),
         );
         if tree.is_none() {
@@ -338,7 +350,7 @@ pub(crate) fn parse_whole(
 ) -> Option<FlatTree> {
     let mut parser = Parser::new();
     parser.set_language(grammar.parser_language()).ok()?;
-    let tree = parse(&mut parser, text.as_bytes(), is_stopped).ok()?;
+    let tree = parse(&mut parser, text.as_bytes(), None, is_stopped).ok()?;
     Some(FlatTree::whole(&tree))
 }
 

@@ -184,8 +184,15 @@ fn regrouped(
     captures: &[Range<usize>],
     result: &Rewritten,
 ) -> Vec<usize> {
+    // Only what holds a border of a piece can reach over it.
+    let pieces = result.replacements.iter().map(|r| &r.after).chain(captures);
+    let mut borders: Vec<u32> = pieces
+        .filter(|piece| !piece.is_empty())
+        .flat_map(|piece| [piece.start as u32, piece.end as u32 - 1])
+        .collect();
+    borders.sort_unstable();
     let mut flat = FlatTree::default();
-    flat.refill(parsed, |_| false, None, |_| true);
+    flat.refill(parsed, |_| false, Some(&borders), |_| false);
     let bytes = &result.bytes;
     let mut found = Vec::new();
     let mut captures = captures.iter().peekable();

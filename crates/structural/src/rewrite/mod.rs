@@ -2,11 +2,12 @@
 //!
 //! [`Template`] says what a match becomes, `recipe` and `pairs` what of it is
 //! new, `assemble` and `indent` write it, `delete` takes out what becomes
-//! nothing, and `check` reads the result again.
+//! nothing, and `edited` and `check` read the result again.
 
 mod assemble;
 mod check;
 mod delete;
+mod edited;
 mod indent;
 mod pairs;
 mod recipe;
@@ -16,6 +17,7 @@ use std::ops::{ControlFlow, Range};
 
 use assemble::{Assembler, Hit};
 pub use template::{MAX_TEMPLATE_BYTES, Template, TemplateError};
+use tree_sitter::Tree;
 
 use crate::grammar::Grammar;
 use crate::pattern::Pattern;
@@ -197,7 +199,7 @@ impl<'p> Rewriter<'p> {
         let may_empty = assembler.has_empty_run || edits.iter().any(|e| e.text.is_empty());
         let captures = splice(source, &edits, &assembler, &mut result);
         if !result.replacements.is_empty() {
-            let parsed = self.search.parse(&result.bytes, is_stopped)?;
+            let parsed = self.parse_again(&tree, source, &result, is_stopped)?;
             let check = check::Check {
                 grammar: self.grammar,
                 source,
@@ -208,6 +210,29 @@ impl<'p> Rewriter<'p> {
             check.run(&captures, &mut result)?;
         }
         Ok(result)
+    }
+
+    /// Parses the result, taking over from the file's tree what is as it was.
+    ///
+    /// A syntax error is believed only of a parse from scratch: how the parser
+    /// recovers from one depends on what it can take over.
+    fn parse_again(
+        &mut self,
+        tree: &Tree,
+        source: &[u8],
+        result: &Rewritten,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<Tree, SearchError> {
+        if !tree.root_node().has_error() {
+            let edited = edited::tree(tree, source, result);
+            let parsed = self
+                .search
+                .parse_edited(&result.bytes, &edited, is_stopped)?;
+            if !parsed.root_node().has_error() {
+                return Ok(parsed);
+            }
+        }
+        self.search.parse(&result.bytes, is_stopped)
     }
 
     /// Chooses the matches to rewrite: of those that overlap the first and largest.
