@@ -54,7 +54,7 @@ pub(super) fn items() -> Vec<Item> {
         },
         Item {
             folder: "corpora/rust",
-            version: "ra_ap_ide 0.0.330 and the rest of rust-analyzer".to_owned(),
+            version: "ra_ap_ide 0.0.330 and all else in its lock file".to_owned(),
             purpose: "Rust corpus, from crates.io",
             need: Need::Required,
             program: None,
@@ -163,16 +163,15 @@ fn locked_crates() -> Result<Vec<Package>> {
     Ok(metadata.packages)
 }
 
+/// Copies the sources of rust-analyzer and of every crate it is built from.
 fn rust(_: &Item, folder: &Path) -> Result<()> {
     for package in locked_crates()? {
-        if package.name.starts_with("ra_ap_") {
-            let source = package
-                .manifest_path
-                .parent()
-                .context("a manifest has a folder")?;
-            let name = format!("{}-{}", package.name, package.version);
-            copy(source, &folder.join(name), &["rs"])?;
-        }
+        let source = package
+            .manifest_path
+            .parent()
+            .context("a manifest has a folder")?;
+        let name = format!("{}-{}", package.name, package.version);
+        copy(source, &folder.join(name), &["rs"])?;
     }
     Ok(())
 }

@@ -20,12 +20,12 @@ const CORPORA: &[(&str, &str, &str, usize)] = &[
     ("c", "c", "c", 800),
     ("cpp", "react-native", "cpp", 400),
     ("dart", "dart", "dart", 60),
-    ("go", "go", "go", 1_700),
+    ("go", "go", "go", 2_000),
     ("java", "react-native", "java", 100),
     ("javascript", "rxjs", "js", 700),
     ("kotlin", "react-native", "kt", 600),
-    ("python", "python", "py", 900),
-    ("rust", "rust", "rs", 900),
+    ("python", "python", "py", 1_100),
+    ("rust", "rust", "rs", 2_400),
     ("typescript", "rxjs", "ts", 450),
 ];
 
