@@ -32,6 +32,8 @@ enum Family {
     Registry,
 }
 
+/// Matches that `ast_grep` gives unasked.
+const DEFAULT_LIMIT: usize = 50;
 /// What `--only` calls the measurement of how a rewrite grows.
 const STAGING: &str = "staging";
 /// What it calls the measurement of searches that are made again.
@@ -118,11 +120,19 @@ fn structural(options: &Options) -> Result<()> {
     if options.callgrind {
         return cases.iter().try_for_each(|case| callgrind(case));
     }
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for (number, case) in (1..).zip(&cases) {
+        let mut matches = usize::MAX;
         for limit in case.limits() {
             eprintln!("bench: {number} of {}: {case}, {limit}", cases.len());
+            if *limit == Limit::Default && matches <= DEFAULT_LIMIT {
+                eprintln!("bench:   {matches} matches: the limit is never reached");
+                continue;
+            }
             let row = measure(case, *limit, options.runs)?;
+            if let Some(comparison) = &row.comparison {
+                matches = comparison.ours;
+            }
             report::progress(&row);
             rows.push(row);
         }
