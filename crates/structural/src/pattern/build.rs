@@ -1,14 +1,19 @@
 //! Turns the tree of an accepted fragment into a program.
 
+mod check;
+mod holes;
+
 use tree_sitter::Tree;
 
-use super::lex::{Dollar, DollarForm, PlainReason};
+use super::lex::{Dollar, DollarForm};
 use super::scaffold::{Kept, Stand, Written, is_run};
 use super::{Attempt, Variable};
 use crate::grammar::{Grammar, Kind};
 use crate::languages::{Context, Rung};
 use crate::program::{Class, Literal, Op, Optional, Program, RunAfter, Token};
 use crate::tree::FlatTree;
+use check::{check_language, check_text};
+use holes::{chain, find_hole};
 
 /// The deepest pattern accepted, in nested nodes.
 const MAX_DEPTH: usize = 200;
@@ -381,232 +386,6 @@ fn spanning<'g>(grammar: &'g Grammar, tree: &FlatTree, kept: &Kept, root: &Root)
             }
         }
     }
-}
-
-/// Refuses what only the grammar lets through: keywords as names, empty blocks.
-fn check_language(
-    grammar: &Grammar,
-    tree: &FlatTree,
-    kept: &Kept,
-    written: &Written,
-) -> Result<(), Refusal> {
-    let language = grammar.language();
-    let leaves = || (0..tree.nodes().len() as u32).filter(|n| tree.is_leaf(*n));
-    if let Some(first) = leaves().find(|n| kept.range(*n).is_some()) {
-        let node = tree.node(first);
-        let text = written.text.get(tree.range(first)).unwrap_or_default();
-        if language.reserves(grammar.kind_name(node.kind), text) {
-            return Err(Refusal::NotWhole {
-                at: written.to_pattern(node.start as usize),
-            });
-        }
-    }
-    if language.never_empty.is_empty() {
-        return Ok(());
-    }
-    for index in 0..tree.nodes().len() as u32 {
-        let node = tree.node(index);
-        let is_inside = node.start as usize >= written.fragment.start
-            && node.end as usize <= written.fragment.end;
-        if is_inside
-            && tree.is_leaf(index)
-            && language.never_empty.contains(&grammar.kind_name(node.kind))
-        {
-            return Err(Refusal::NotWhole {
-                at: written.to_pattern(node.start as usize),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Refuses metavariables and `$` where they are text or part of a token.
-fn check_text(
-    grammar: &Grammar,
-    tree: &FlatTree,
-    written: &Written,
-    dollars: &[Dollar],
-    stands: &[Stand],
-) -> Result<(), Refusal> {
-    for (number, (dollar, stand)) in dollars.iter().zip(stands).enumerate() {
-        let Some(place) = written.stands.get(number) else {
-            continue;
-        };
-        let around = smallest_around(tree, place.sentinel.start as u32, place.sentinel.end as u32);
-        let node = tree.node(around);
-        let is_text = chain(tree, around)
-            .take_while(|n| {
-                let n = tree.node(*n);
-                (n.start, n.end) == (node.start, node.end)
-            })
-            .any(|n| grammar.kind(tree.node(n).kind).textual);
-        match stand {
-            Stand::Filler(_) if place.is_quoted => {}
-            Stand::Filler(_) => {
-                let whole = node.start as usize == place.sentinel.start
-                    && node.end as usize == place.sentinel.end
-                    || node.start as usize >= place.span.start
-                        && node.end as usize <= place.span.end;
-                if is_text || (!whole && in_text(grammar, tree, around)) {
-                    return Err(Refusal::InText(number));
-                }
-                if !whole {
-                    return Err(Refusal::HoleInToken(number));
-                }
-            }
-            Stand::Unescaped if is_text || in_text(grammar, tree, around) => {
-                return Err(Refusal::InText(number));
-            }
-            Stand::Unescaped => {}
-            Stand::Plain => {
-                let DollarForm::Plain(reason) = &dollar.form else {
-                    continue;
-                };
-                let text = is_text || in_text(grammar, tree, around);
-                if text || *reason == PlainReason::Bare {
-                    continue;
-                }
-                let refused = grammar.language().refused_dollar_kinds;
-                let in_tokens =
-                    chain(tree, around).any(|n| grammar.kind(tree.node(n).kind).token_run);
-                let is_refused = !in_tokens
-                    && chain(tree, around)
-                        .take(3)
-                        .any(|n| refused.contains(&grammar.kind_name(tree.node(n).kind)));
-                if is_refused || *reason == PlainReason::TwoDollars {
-                    return Err(Refusal::BadDollar(number));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether a node is a text token, or the text between the parts of one.
-fn in_text(grammar: &Grammar, tree: &FlatTree, index: u32) -> bool {
-    let kind = grammar.kind(tree.node(index).kind);
-    kind.textual
-        || (tree.is_leaf(index) && is_running_text(grammar.kind_name(tree.node(index).kind)))
-}
-
-/// Kinds that hold running text: a metavariable is one only when it is all of it.
-fn is_running_text(name: &str) -> bool {
-    name.contains("text")
-        || name.contains("content")
-        || name.contains("fragment")
-        || name.contains("inline")
-}
-
-fn chain(tree: &FlatTree, from: u32) -> impl Iterator<Item = u32> {
-    let mut next = Some(from);
-    std::iter::from_fn(move || {
-        let at = next?;
-        let parent = tree.node(at).parent;
-        next = (parent != at).then_some(parent);
-        Some(at)
-    })
-}
-
-fn smallest_around(tree: &FlatTree, start: u32, end: u32) -> u32 {
-    let mut at = 0;
-    while let Some(inner) = tree.children(at).find(|c| {
-        let node = tree.node(*c);
-        node.start <= start && end <= node.end && node.start < node.end
-    }) {
-        at = inner;
-    }
-    at
-}
-
-/// Finds the node a metavariable stands for.
-fn find_hole(
-    grammar: &Grammar,
-    tree: &FlatTree,
-    kept: &Kept,
-    written: &Written,
-    (number, is_a_run): (usize, bool),
-    root: &Root,
-) -> Result<u32, Refusal> {
-    let Some(place) = written.stands.get(number) else {
-        return Err(Refusal::HoleInToken(number));
-    };
-    let core = (place.core.start as u32, place.core.end as u32);
-    let lowest = (0..tree.nodes().len() as u32)
-        .rev()
-        .find(|n| {
-            kept.range(*n) == Some(core)
-                && !kept.reaches_out(*n)
-                && grammar.kind(tree.node(*n).kind).named
-        })
-        .or_else(|| {
-            (0..tree.nodes().len() as u32)
-                .rev()
-                .find(|n| kept.range(*n) == Some(core))
-        });
-    let Some(mut at) = lowest else {
-        // Some grammars count the separator behind an item to the item.
-        return item_with_separator(grammar, tree, kept, core).ok_or(Refusal::HoleInToken(number));
-    };
-    loop {
-        let is_top = match root {
-            Root::Node(node) => at == *node,
-            Root::Siblings { children, .. } => children.contains(&at),
-        };
-        let parent = tree.node(at).parent;
-        let kind = tree.node(parent).kind;
-        if is_top
-            || parent == at
-            || kept.range(parent) != Some(core)
-            || grammar.is_list(kind)
-            || grammar.kind(kind).token_run
-            || (!is_a_run
-                && grammar.is_named_by(kind)
-                && !is_item_in_brackets(grammar, tree, kept, parent))
-        {
-            return Ok(at);
-        }
-        at = parent;
-    }
-}
-
-/// Finds the node that is `core` and, as its last child, a separator.
-fn item_with_separator(
-    grammar: &Grammar,
-    tree: &FlatTree,
-    kept: &Kept,
-    core: (u32, u32),
-) -> Option<u32> {
-    (0..tree.nodes().len() as u32).find(|n| {
-        let last = tree
-            .children(*n)
-            .filter(|c| kept.range(*c).is_some())
-            .last();
-        let is_separator = |c: u32| grammar.kind(tree.node(c).kind).separator;
-        tree.node(*n).start == core.0
-            && last.is_some_and(|last| {
-                let before = tree
-                    .children(*n)
-                    .take_while(|c| *c != last)
-                    .last()
-                    .map(|c| tree.node(c).end);
-                is_separator(last) && before == Some(core.1)
-            })
-    })
-}
-
-/// Whether a node is an item of a list in brackets: `(int x)`.
-fn is_item_in_brackets(grammar: &Grammar, tree: &FlatTree, kept: &Kept, index: u32) -> bool {
-    let list = tree.node(index).parent;
-    let opens = tree
-        .children(list)
-        .find(|c| kept.range(*c).is_some())
-        .is_some_and(|first| {
-            matches!(
-                grammar.kind_name(tree.node(first).kind),
-                "(" | "[" | "{" | "<"
-            )
-        });
-    opens && grammar.is_list(tree.node(list).kind)
 }
 
 impl Builder<'_> {
