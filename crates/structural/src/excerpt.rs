@@ -4,7 +4,6 @@
 //! the cursor, reorder the line or hide are written as escapes, so that a file
 //! cannot make a result look like another one.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// A place in a file.
@@ -141,42 +140,6 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     )
 }
 
-/// Writes what cannot be seen, or makes what is around it look like something
-/// else, as an escape: control characters but the tab, marks that reorder text,
-/// and characters without a width that no word is written with.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_hidden(c) {
-            out.extend(c.escape_debug());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
-}
-
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\t')
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'
-                // Not the joiners, which emoji and many scripts are written with.
-                | '\u{200e}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -240,15 +203,5 @@ mod tests {
         assert_eq!(place(&mut lines, 10), (1, 7));
         assert_eq!(place(&mut lines, 16), (2, 1));
         assert_eq!(place(&mut lines, 8), (1, 5));
-    }
-
-    #[test]
-    fn hidden_characters_are_written_out() {
-        let text = "a\tb\r\n\u{1b}[31m\u{202e}x\u{2066}\u{e0041}é👩\u{200d}💻";
-        assert_eq!(
-            visible(text),
-            "a\tb\\r\\n\\u{1b}[31m\\u{202e}x\\u{2066}\\u{e0041}é👩\u{200d}💻"
-        );
-        assert!(matches!(visible("plain é\t"), Cow::Borrowed(_)));
     }
 }

@@ -279,7 +279,10 @@ impl Scan<'_> {
         match search.search(text.as_bytes(), &admitted, limit, slot, || {
             (self.is_stopped)()
         }) {
-            Ok(found) => Some((found, search.faults())),
+            Ok((found, ended)) => {
+                outcome.failed = ended;
+                Some((found, search.faults()))
+            }
             Err(error @ SearchError::TooSlow(_)) => {
                 outcome.skipped = Some((SkipReason::TooSlow, error.to_string()));
                 None

@@ -81,7 +81,8 @@ impl<'p> FileSearch<'p> {
         }
     }
 
-    /// Finds the matches in `source`, in order, at most `limit` of them.
+    /// Finds the matches in `source`, in order, at most `limit` of them, and why
+    /// there may be more where matching had to end early.
     ///
     /// With a slot, the tree is taken from there, or kept there.
     pub(crate) fn search(
@@ -91,7 +92,7 @@ impl<'p> FileSearch<'p> {
         limit: usize,
         slot: Option<Slot<'_>>,
         mut is_stopped: impl FnMut() -> bool,
-    ) -> Result<Vec<FileMatch>, SearchError> {
+    ) -> Result<(Vec<FileMatch>, Option<SearchError>), SearchError> {
         match slot {
             Some(slot) => self.lay_out_kept(source, slot, &mut is_stopped)?,
             None => {
@@ -100,7 +101,7 @@ impl<'p> FileSearch<'p> {
             }
         }
         let mut found: Vec<FileMatch> = Vec::new();
-        self.each_match(source, admitted, Trace::Off, |search, hit, _, _| {
+        let ended = self.each_match(source, admitted, Trace::Off, |search, hit, _, _| {
             if found.iter().rev().take(16).any(|f| f.bytes == hit.bytes) {
                 return ControlFlow::Continue(());
             }
@@ -109,8 +110,8 @@ impl<'p> FileSearch<'p> {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
-        })?;
-        Ok(found)
+        });
+        Ok((found, ended.err()))
     }
 
     /// Lays out the whole tree, from the slot if it is there.
@@ -370,11 +371,9 @@ pub fn search_text(
     if admitted.is_empty() {
         return Ok(Vec::new());
     }
-    FileSearch::new(grammar, pattern, &plan).search(
-        text.as_bytes(),
-        &admitted,
-        usize::MAX,
-        None,
-        || false,
-    )
+    let mut search = FileSearch::new(grammar, pattern, &plan);
+    match search.search(text.as_bytes(), &admitted, usize::MAX, None, || false)? {
+        (_, Some(error)) => Err(error),
+        (found, None) => Ok(found),
+    }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::cap::{Caps, cap_text};
+use crate::visible::visible_lines;
 use crate::{Content, Limits, ToolOutput};
 
 /// One part of a message: long enough for every argument of a call to be wrong.
@@ -117,13 +118,14 @@ impl ToolError {
         content
     }
 
-    /// Keeps message and partial output within `limits`.
+    /// Keeps message and partial output within `limits`, and makes the names in
+    /// the message show all that is in them.
     pub(crate) fn cap(&mut self, limits: &Limits) {
         for part in [Some(&mut self.what), self.why.as_mut(), self.next.as_mut()]
             .into_iter()
             .flatten()
         {
-            *part = cap_text(part, MESSAGE, "the message was cut").text;
+            *part = cap_text(&visible_lines(part), MESSAGE, "the message was cut").text;
         }
         if let Some(partial) = &mut self.partial {
             partial.cap(limits);

@@ -80,6 +80,7 @@ mod schema;
 mod spec;
 mod tier;
 mod tool;
+mod visible;
 
 pub use cap::{Capped, Caps, cap_text};
 pub use context::{CallContext, CallDispatch, OpenCall, Progress};
@@ -98,3 +99,4 @@ pub use run::{Limits, Run, RunBuilder, RunError, RunFile, RunFolder, Trust};
 pub use spec::{Concurrency, ToolSpec};
 pub use tier::{Ceiling, Mode, Tier};
 pub use tool::{TimeLimit, Tool, Typed, TypedTool};
+pub use visible::visible;

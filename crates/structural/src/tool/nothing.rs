@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use tiers::visible;
+
 use super::render::{quoted, visible_quoted};
 use super::report::Report;
-use crate::excerpt::visible;
 use crate::near::NearMiss;
 use crate::scan::Job;
 

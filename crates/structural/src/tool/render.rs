@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use tiers::visible;
+
 use super::nothing;
 use super::report::Report;
-use crate::excerpt::visible;
 use crate::pattern::PatternError;
 use crate::scan::{Hit, Job, MAX_TEXTS, SkipReason};
 

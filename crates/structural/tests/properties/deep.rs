@@ -10,8 +10,9 @@ use serde_json::json;
 use structural::{
     CompiledGrammars, GrammarSource as _, Pattern, PatternError, SearchError, search_text,
 };
+use tiers::ErrorKind;
 
-use crate::tool::Folder;
+use crate::tool::{Folder, message, said};
 
 const STACK_BYTES: usize = 256 * 1024;
 
@@ -265,4 +266,18 @@ fn the_answer_for_deeply_nested_matches_is_short() {
         .try_search(&json!({ "pattern": "f($X)", "max_results": 30_000 }))
         .unwrap();
     assert_eq!(said.details["total"], 20_000);
+}
+
+#[test]
+fn what_was_found_before_the_budget_ran_out_is_kept() {
+    let arguments = vec!["a"; 3_000].join(", ");
+    let folder = Folder::new().file("a.js", format!("f(p, q, p, q, b);\nf({arguments});\n"));
+    let pattern = "f($$$A, $X, $$$B, $Y, $$$C, $X, $$$D, $Y, $$$E, b)";
+    let error = folder
+        .try_search(&json!({ "pattern": pattern }))
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Failed);
+    let partial = said(error.partial.as_ref().unwrap());
+    assert_eq!(partial.places(), ["a.js:1"]);
+    assert!(message(&error).contains("`a.js`"), "{}", message(&error));
 }

@@ -3,9 +3,11 @@
 
 use std::fmt::Write as _;
 
+use tiers::visible;
+
 use super::Rewritten;
 use super::shown::{self, Shown};
-use crate::excerpt::{Position, visible};
+use crate::excerpt::Position;
 use crate::sweep::{FileEdit, Refusal};
 use crate::tool::{counted, nothing, render};
 

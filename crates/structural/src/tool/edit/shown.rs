@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use tiers::visible;
+
 use crate::diff::FileDiff;
-use crate::excerpt::visible;
 use crate::tool::counted;
 
 /// Lines of diff shown.
