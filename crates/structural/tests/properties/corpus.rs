@@ -129,8 +129,16 @@ fn is_ci() -> bool {
     reason = "asks cargo where its packages are"
 )]
 fn packages() -> PathBuf {
+    // Without the platform, packages are asked for that only others need.
+    let version = std::process::Command::new("rustc")
+        .arg("-vV")
+        .output()
+        .unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    let platform = version.lines().find_map(|l| l.strip_prefix("host: "));
     let output = std::process::Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--offline", "--quiet"])
+        .args(["--filter-platform", platform.unwrap()])
         .args([
             "--manifest-path",
             concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
