@@ -99,7 +99,7 @@ def call(name, args, more):
                     asleep.acquire()
                 _sleepers.pop(number, None)
             else:
-                kernel.pump(True)
+                kernel.pump(True, lambda: reply)
             if is_main:
                 kernel.check_interrupt()
     finally:

@@ -27,6 +27,7 @@ PID = os.getpid()
 get_ident, allocate_lock, thread_count = _thread.get_ident, _thread.allocate_lock, _thread._count
 getpid, os_read, os_write, os_exit = os.getpid, os.read, os.write, os._exit
 os_dup, os_dup2, os_close, os_fstat = os.dup, os.dup2, os.close, os.fstat
+os_open = os.open
 quote = _json.encode_basestring_ascii
 sigmask, SIG_BLOCK, SIG_SETMASK = _signal.pthread_sigmask, _signal.SIG_BLOCK, _signal.SIG_SETMASK
 set_handler, SIGIO = _signal.signal, _signal.SIGIO
@@ -81,6 +82,7 @@ class _Context:
 
 _parse = _json.make_scanner(_Context)
 _read_lock = allocate_lock()
+_module_lock = _thread.RLock()
 _write_lock = allocate_lock()
 _inbox = bytearray()
 _descriptors = []
@@ -236,8 +238,9 @@ def send(frame, binary=None):
             sigmask(SIG_SETMASK, held)
 
 
-def pump(blocking):
-    """Reads what has come and hands it out; blocking, at least one piece.
+def pump(blocking, has_come=None):
+    """Reads what has come and hands it out; blocking, at least one piece, unless
+    what is waited for `has_come` since the caller looked.
 
     Whoever finds somebody else reading leaves it to them."""
     is_main = get_ident() == MAIN_THREAD
@@ -250,7 +253,7 @@ def pump(blocking):
             S.masked += 1
         S.missed = False
         try:
-            data = _receive(blocking)
+            data = None if has_come is not None and has_come() else _receive(blocking)
             while data:
                 _inbox.extend(data)
                 _take_frames()
@@ -354,26 +357,32 @@ def check_interrupt(frame=None):
 def module(name):
     """Returns a module of the bootstrap, compiled at first use."""
     found = _modules.get(name)
-    if found is None:
-        found = type(sys)("__toolset_%s__" % name)
-        found.__dict__["__builtins__"] = __builtins__
-        found.__dict__["kernel"] = sys.modules["__toolset__"] = _self
-        if get_ident() == MAIN_THREAD:
-            S.masked += 1
-        try:
-            code = compile(_sources[name], "<toolset %s>" % name, "exec", 0, True)
-            exec(code, found.__dict__)
-        finally:
-            if get_ident() == MAIN_THREAD:
-                S.masked -= 1
-        _modules[name] = found
+    if found is not None:
+        return found
+    is_main = get_ident() == MAIN_THREAD
+    if is_main:
+        S.masked += 1
+    try:
+        # Threads that need one at the same time must get the same one.
+        with _module_lock:
+            found = _modules.get(name)
+            if found is None:
+                found = type(sys)("__toolset_%s__" % name)
+                found.__dict__["__builtins__"] = __builtins__
+                found.__dict__["kernel"] = sys.modules["__toolset__"] = _self
+                code = compile(_sources[name], "<toolset %s>" % name, "exec", 0, True)
+                exec(code, found.__dict__)
+                _modules[name] = found
+    finally:
+        if is_main:
+            S.masked -= 1
     return found
 
 
 def flush():
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
         try:
-            stream.flush()
+            getattr(sys, name).flush()
         except Exception:
             pass
 
@@ -483,7 +492,11 @@ def serve(requests, frames):
 
 def _next():
     while not _runs:
-        pump(True)
+        if _read_lock.locked():
+            # A thread of an earlier cell reads: what it takes in may be for here.
+            with _read_lock:
+                continue
+        pump(True, lambda: _runs)
     return _runs.pop(0)
 
 
@@ -633,6 +646,7 @@ def _begin(number):
         if S.inode is not None:
             notes = _broken()
             _part_threads()
+            _drop_unwritten()
         os_dup2(capture, 1)
         os_dup2(capture, 2)
         old, S.capture = S.capture, capture
@@ -655,6 +669,14 @@ def _begin(number):
         setattr(sys, name, ours)
         setattr(sys, "__%s__" % name, ours)
         notes.append("`sys.%s` was replaced or closed by an earlier cell and is restored" % name)
+    try:
+        os_fstat(0)
+    except OSError:
+        # Closed by a cell. The lowest free number is the one that is wanted.
+        null = os_open(os.devnull, os.O_RDWR)
+        if null != 0:
+            os_dup2(null, 0)
+            os_close(null)
     if sys.stdin is not S.stdin or S.stdin.closed:
         S.stdin = sys.stdin = _NoInput(
             io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8"
@@ -670,6 +692,26 @@ def _begin(number):
     S.cancelled = S.interrupts = 0
     for text in notes:
         note(text)
+
+
+def _drop_unwritten():
+    """Empties the streams of what an earlier cell wrote where nothing was open.
+
+    It would come out as output of the next cell."""
+    for stream, descriptor in ((S.stdout, 1), (S.stderr, 2)):
+        if stream.closed:
+            continue
+        try:
+            stream.flush()
+        except Exception:
+            null = os_open(os.devnull, os.O_WRONLY)
+            if null != descriptor:
+                os_dup2(null, descriptor)
+                os_close(null)
+            try:
+                stream.flush()
+            except Exception:
+                pass
 
 
 def _broken():

@@ -60,7 +60,7 @@ class Capture:
     def __enter__(self):
         import tempfile
 
-        _flush()
+        kernel.flush()
         self.files, self.saved = {}, {}
         for number in self.numbers:
             self.files[number] = tempfile.TemporaryFile()
@@ -71,7 +71,7 @@ class Capture:
             kernel.module("display").captures.append(self.shown)
 
     def __exit__(self, *error):
-        _flush()
+        kernel.flush()
         if self.takes_display:
             kernel.module("display").captures.remove(self.shown)
         texts = {1: "", 2: ""}
@@ -109,15 +109,6 @@ class Captured:
             kernel.send_display(*parts)
 
     __call__ = show
-
-
-def _flush():
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:
-            # Closed or replaced by the user: nothing of it is pending.
-            pass
 
 
 # Time.

@@ -5,7 +5,6 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 
 # Seconds that a command has to end after the cell was interrupted.
@@ -105,12 +104,7 @@ def captured(arguments, show=True, split=False):
 
 
 def _started(arguments, **options):
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:
-            # The user may have closed or replaced it; the command runs all the same.
-            pass
+    kernel.flush()
     options.setdefault("stdin", subprocess.DEVNULL)
     # A session of its own, so that an interrupt reaches all that it starts.
     return subprocess.Popen(arguments, start_new_session=True, **options)
