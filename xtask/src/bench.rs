@@ -6,6 +6,7 @@
 
 mod again;
 mod cases;
+mod kernel;
 mod matches;
 mod registry;
 mod report;
@@ -30,6 +31,8 @@ enum Family {
     Structural,
     /// Building a registry, against copying what it holds.
     Registry,
+    /// `eval` against ipykernel.
+    Kernel,
 }
 
 /// Matches that `ast_grep` gives unasked.
@@ -87,6 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     match options.family {
         Family::Structural => structural(options),
         Family::Registry => registry::run(),
+        Family::Kernel => kernel::run(options.runs),
     }
 }
 

@@ -1,9 +1,11 @@
-//! `cargo xtask fuzz`: starts the fuzzer of the conformance package.
+//! `cargo xtask fuzz`: starts the fuzzer of the conformance package, or the one
+//! that drives interpreters.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::process::{cargo, run as run_command};
+use crate::paths;
+use crate::process::{cargo, command, run as run_command};
 
 /// What is thrown input at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -12,6 +14,8 @@ enum Target {
     Pattern,
     /// Matcher and tool, over generated and mutated sources.
     Matcher,
+    /// `eval`, with cells that fork, close, exit, take signals and call tools.
+    Kernel,
 }
 
 /// Options of `fuzz`.
@@ -44,6 +48,7 @@ fn start(target: Target, seconds: u64, seed: Option<u64>) -> Result<()> {
     let name = match target {
         Target::Pattern => "pattern",
         Target::Matcher => "matcher",
+        Target::Kernel => return kernel(seconds, seed),
     };
     let mut fuzz = cargo([
         "run",
@@ -58,4 +63,24 @@ fn start(target: Target, seconds: u64, seed: Option<u64>) -> Result<()> {
         fuzz.args(["--seed", &seed.to_string()]);
     }
     run_command(&mut fuzz)
+}
+
+/// Runs random cells through the server.
+fn kernel(seconds: u64, seed: Option<u64>) -> Result<()> {
+    run_command(&mut cargo([
+        "build",
+        "--release",
+        "--package",
+        "toolset-harness",
+    ]))?;
+    let root = paths::root();
+    let mut torture = command("python3", &root);
+    torture
+        .arg("crates/kernel/tests/torture.py")
+        .arg(root.join("target/release/toolset"))
+        .args(["--cells", "1000000", "--seconds", &seconds.to_string()]);
+    if let Some(seed) = seed {
+        torture.args(["--seed", &seed.to_string()]);
+    }
+    run_command(&mut torture)
 }
