@@ -98,6 +98,33 @@ pub struct Language {
     pub whole_words: bool,
 }
 
+/// Languages in which a line end is white space like any other.
+const LINES_ARE_FREE: &[&str] = &[
+    "c",
+    "c-sharp",
+    "cpp",
+    "css",
+    "dart",
+    "erlang",
+    "graphql",
+    "html",
+    "java",
+    "json",
+    "lua",
+    "nix",
+    "objc",
+    "ocaml",
+    "ocaml-interface",
+    "php",
+    "proto",
+    "rust",
+    "scss",
+    "solidity",
+    "sql",
+    "xml",
+    "zig",
+];
+
 impl Language {
     /// Says whether a name of this kind is one that the language reserves.
     #[must_use]
@@ -106,6 +133,28 @@ impl Language {
         self.reserved
             .iter()
             .any(|r| r.kinds.contains(&kind) && r.words.iter().any(is_word))
+    }
+
+    /// Whether a line end may end a statement, so that a line cannot be broken
+    /// just anywhere. Of a language that is not known it is taken that it may.
+    pub(crate) fn line_ends_count(&self) -> bool {
+        !LINES_ARE_FREE.contains(&self.id)
+    }
+
+    /// Whether a line end ends an expression outside of brackets, wherever it
+    /// could go on.
+    pub(crate) fn lines_end_expressions(&self) -> bool {
+        self.line_ends_count()
+            && !matches!(
+                self.id,
+                "go" | "javascript" | "swift" | "tsx" | "typescript"
+            )
+    }
+
+    /// Whether lines count within braces, as those hold statements, and a line
+    /// may be broken behind a comma wherever it is.
+    pub(crate) fn lines_end_in_braces(&self) -> bool {
+        !matches!(self.id, "python" | "gdscript")
     }
 
     /// A row with nothing set but what every language has.

@@ -2,7 +2,9 @@
 
 mod gaps;
 mod hidden;
+mod one_line;
 mod statement;
+mod surroundings;
 
 use std::ops::Range;
 
@@ -110,6 +112,8 @@ impl<'a> Assembler<'a> {
         self.end_statement(hit, recipe, start);
         if self.out.get(start..).is_none_or(is_blank) {
             self.take_back(start);
+            self.state.kept.clear();
+            self.count_lost_comments(hit);
             return start..start;
         }
         self.count_lost_comments(hit);
@@ -233,7 +237,7 @@ impl<'a> Assembler<'a> {
             }
             self.write_gap(hit, recipe, last, Some(at));
             if let Some(step) = recipe.steps.get(at) {
-                self.write_step(hit, step);
+                self.write_step(hit, recipe, at, step);
             }
             last = Some(at);
         }
@@ -248,7 +252,7 @@ impl<'a> Assembler<'a> {
         margin(self.source.get(start..at).unwrap_or_default())
     }
 
-    fn write_step(&mut self, hit: &Hit, step: &Step) {
+    fn write_step(&mut self, hit: &Hit, recipe: &Recipe, at: usize, step: &Step) {
         let units = self.template.units();
         if let Some(pieces) = step.pieces.as_ref().filter(|_| step.is_same) {
             let places = self.state.places.get(pieces.clone()).unwrap_or_default();
@@ -270,7 +274,10 @@ impl<'a> Assembler<'a> {
             match &unit.what {
                 What::Variable(variable) => {
                     let range = self.capture(hit, step, *variable);
-                    self.write_capture(range, unit.matter);
+                    let range = self.with_surroundings(recipe, at, *variable, range);
+                    if !self.write_on_one_line(hit, recipe, at, *variable, range.clone()) {
+                        self.write_capture(range, unit.matter);
+                    }
                 }
                 What::Text(text) => {
                     let lines = match unit.matter {

@@ -78,7 +78,12 @@ pub(super) fn widen(
                 None => {
                     if let Some(separator) = this.separator {
                         blanks = Blanks::None;
-                        let comma = context.clean(tree.range(separator), Blanks::Behind);
+                        let comma_blanks = if context.is_before_comment(separator) {
+                            Blanks::None
+                        } else {
+                            Blanks::Behind
+                        };
+                        let comma = context.clean(tree.range(separator), comma_blanks);
                         let room = |e: &Edit| e.before.end;
                         let floor = this
                             .edits
@@ -206,6 +211,12 @@ impl Context<'_> {
             at = self.tree.node(at).next;
         }
         (at < end).then_some(at)
+    }
+
+    /// Whether a comment is next behind a separator.
+    fn is_before_comment(&self, separator: u32) -> bool {
+        let node = self.tree.node(separator);
+        node.next < self.tree.node(node.parent).next && self.tree.node(node.next).flags.is_extra()
     }
 
     /// Returns the element behind a separator, over comments.

@@ -16,6 +16,7 @@ mod template;
 use std::ops::{ControlFlow, Range};
 
 use assemble::{Assembler, Hit};
+use recipe::Recipe;
 pub use template::{MAX_TEMPLATE_BYTES, Template, TemplateError};
 use tree_sitter::Tree;
 
@@ -23,6 +24,7 @@ use crate::grammar::Grammar;
 use crate::pattern::Pattern;
 use crate::plan::{Admitted, Plan};
 use crate::search::{FileMatch, FileSearch, SearchError, Trace};
+use crate::tree::FlatTree;
 
 /// What a file becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -251,6 +253,13 @@ impl<'p> Rewriter<'p> {
             Trace::On,
             |search, mut found, program, trace| {
                 found.bytes = assemble::without_line_end(source, found.bytes);
+                if self
+                    .template
+                    .recipe(program)
+                    .is_some_and(Recipe::adds_behind_run)
+                {
+                    found.bytes.end = comment_end(search.tree(), source, found.bytes.end);
+                }
                 let report = search.report(&found);
                 if report.has_error {
                     if !(left_alone.iter().rev().take(16))
@@ -287,6 +296,28 @@ impl<'p> Rewriter<'p> {
             },
         )?;
         Ok(hits)
+    }
+}
+
+/// Returns the end of a comment behind a byte on the same line, or that byte.
+fn comment_end(tree: &FlatTree, source: &[u8], at: usize) -> usize {
+    let nodes = tree.nodes();
+    let next = nodes.partition_point(|n| (n.start as usize) < at);
+    let Some(node) = nodes.get(next).filter(|n| n.flags.is_extra()) else {
+        return at;
+    };
+    let between = source.get(at..node.start as usize).unwrap_or_default();
+    let is_beside = !between.contains(&b'\n') && between.iter().all(u8::is_ascii_whitespace);
+    let range = assemble::without_line_end(source, node.start as usize..node.end as usize);
+    let rest = source.get(range.end..).unwrap_or_default();
+    let ends_line = rest
+        .iter()
+        .find(|b| !matches!(b, b' ' | b'\t' | b'\r'))
+        .is_none_or(|b| *b == b'\n');
+    if is_beside && ends_line {
+        range.end
+    } else {
+        at
     }
 }
 

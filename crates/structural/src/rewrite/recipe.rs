@@ -35,7 +35,11 @@ pub(crate) enum PieceWhat {
 /// How matches of one program are rewritten.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recipe {
+    /// The pattern.
+    pub(crate) pattern: Box<str>,
     pub(crate) pieces: Vec<Piece>,
+    /// By variable: whether it stands for a run.
+    pub(crate) runs: Vec<bool>,
     pub(crate) steps: Vec<Step>,
     /// The text in front of each step, and at last what follows the last one.
     pub(crate) gaps: Vec<Gap>,
@@ -80,6 +84,19 @@ pub(crate) enum GapSource {
     BesideDeleted(usize),
 }
 
+impl GapSource {
+    /// Returns the piece in front of which the text stands in the file.
+    pub(crate) fn piece(self) -> Option<usize> {
+        match self {
+            Self::Template => None,
+            Self::Whole(piece)
+            | Self::BeforeNew(piece)
+            | Self::AfterNew(piece)
+            | Self::BesideDeleted(piece) => Some(piece),
+        }
+    }
+}
+
 impl Recipe {
     pub(crate) fn new(
         program: &Program,
@@ -119,11 +136,27 @@ impl Recipe {
             })
             .collect();
         Self {
+            pattern: pattern.text().into(),
+            runs: pattern.variables().iter().map(|v| v.is_run).collect(),
             pieces,
             steps,
             gaps,
             margins,
         }
+    }
+
+    /// Whether the pattern ends with a run, and the template writes something
+    /// on a line behind it.
+    pub(crate) fn adds_behind_run(&self) -> bool {
+        let ends_with_run = self.pieces.last().is_some_and(|piece| match piece.what {
+            PieceWhat::Hole(Some(variable)) => self.runs.get(variable) == Some(&true),
+            PieceWhat::Hole(None) | PieceWhat::Token(_) => false,
+        });
+        let keeps_end = self.steps.last().is_some_and(|step| {
+            let pieces = step.pieces.as_ref();
+            step.is_same && pieces.is_some_and(|p| p.end == self.pieces.len())
+        });
+        ends_with_run && !keeps_end && self.gaps.iter().any(|gap| gap.text.contains('\n'))
     }
 
     /// Writes the template as it stands, with nothing of the pattern's.
@@ -235,6 +268,8 @@ impl Gaps<'_> {
             {
                 GapSource::BeforeNew(left)
             }
+            // What is behind a run belongs to the run.
+            (None, Some(_)) if behind.is_none() && self.ends_with_run() => GapSource::Template,
             (None, Some(right))
                 if is_same(right)
                     && !is_in_text(behind)
@@ -248,6 +283,12 @@ impl Gaps<'_> {
             text: text.into(),
             source,
         }
+    }
+
+    fn ends_with_run(&self) -> bool {
+        let last = self.pieces.last().map(|piece| piece.range.clone());
+        last.and_then(|range| self.pattern.get(range))
+            .is_some_and(|text| text.starts_with("$$$"))
     }
 
     fn text_of(&self, step: &Step) -> Option<&str> {

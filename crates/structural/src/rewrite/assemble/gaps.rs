@@ -1,6 +1,8 @@
 //! Writes what stands between two steps: of the file where it can, or of the
 //! template.
 
+pub(super) mod fits;
+
 use std::ops::Range;
 
 use super::{Assembler, At, Hit, Lines};
@@ -8,10 +10,53 @@ use crate::program::Class;
 use crate::rewrite::indent::{is_blank, margin};
 use crate::rewrite::recipe::{Gap, GapSource, PieceWhat, Recipe};
 use crate::rewrite::template::What;
+use fits::Between;
+
+/// What writing a gap changes beside what is written.
+struct Undo {
+    kept: usize,
+    line_start: Option<usize>,
+    used_gap: Option<usize>,
+}
 
 impl Assembler<'_> {
     /// Writes what stands between two steps that write something.
     pub(super) fn write_gap(
+        &mut self,
+        hit: &Hit,
+        recipe: &Recipe,
+        before: Option<usize>,
+        behind: Option<usize>,
+    ) {
+        let start = self.out.len();
+        let undo = Undo {
+            kept: self.state.kept.len(),
+            line_start: self.state.line_start,
+            used_gap: self.state.used_gap,
+        };
+        self.write_found_gap(hit, recipe, before, behind);
+        let between = Between { before, behind };
+        let written = self.out.get(start..).unwrap_or_default();
+        if !written.contains(&b'\n') && !written.contains(&b',') {
+            return;
+        }
+        let text = self.gap_text(recipe, between);
+        if written.contains(&b'\n') && !text.contains('\n') && !self.may_break(hit, recipe, between)
+        {
+            self.out.truncate(start);
+            self.state.kept.truncate(undo.kept);
+            self.state.line_start = undo.line_start;
+            self.state.used_gap = undo.used_gap;
+            self.write_template(text, Lines::Moved);
+        } else if let Some(comma) = self.comma_that_would_mean_more(recipe, between, start) {
+            self.out.remove(comma);
+            if let Some(line) = self.state.line_start.as_mut().filter(|line| **line > comma) {
+                *line -= 1;
+            }
+        }
+    }
+
+    fn write_found_gap(
         &mut self,
         hit: &Hit,
         recipe: &Recipe,
@@ -220,7 +265,7 @@ impl Assembler<'_> {
 
     /// Returns the end of the last token, other than a comment, in a range
     /// between two pieces.
-    fn last_token(&self, range: Range<usize>) -> Option<usize> {
+    pub(super) fn last_token(&self, range: Range<usize>) -> Option<usize> {
         if self.source.get(range.clone()).is_none_or(is_blank) {
             return None;
         }
