@@ -2,15 +2,17 @@
 
 The kernel rewrites a cell only when `compile()` refuses it, which alone keeps
 valid cells as they are. This calls the rewriting all the same, on every file
-that `compile()` accepts: nothing in it, strings and continued lines included,
-may look like an idiom. Beside each file a line with an idiom is put at its end,
-which must be the only line that changes.
+that `compile()` accepts, with one idiom as its last line: that line must be the
+only one that changes, whatever stands in strings and continued lines before it.
 
-    python3 untouched.py [MOST FILES]
+    python3 untouched.py [STEP]
+
+With a step of 10, every tenth file.
 
 Prints one line and ends with 1 when a file was changed.
 """
 
+import itertools
 import os
 import sys
 import sysconfig
@@ -48,13 +50,11 @@ def files():
 
 
 def main():
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     warnings.simplefilter("ignore")
     idioms = load()
     start, checked, refused, lookalikes, changed = time.time(), 0, 0, 0, []
-    for path in files():
-        if checked == most:
-            break
+    for path in itertools.islice(files(), 0, None, step):
         try:
             with tokenize.open(path) as file:
                 code = file.read()
@@ -67,15 +67,12 @@ def main():
         if not code.endswith("\n"):
             code += "\n"
         try:
-            if idioms.rewrite(code) != code:
-                changed.append(path)
-                continue
-            helped = idioms.rewrite(code + "!true\n")
+            rewritten = idioms.rewrite(code + "!true\n")
         except idioms.IdiomError as error:
             changed.append("%s (%s)" % (path, error))
             continue
-        if helped != code + idioms.HELPER + ".system('true')\n":
-            changed.append(path + " (with an idiom after it)")
+        if rewritten != code + idioms.HELPER + ".system('true')\n":
+            changed.append(path)
     for path in changed:
         print("changed: " + path)
     print(

@@ -255,9 +255,9 @@ def main():
     print("| --- | --- | --- | --- | --- |")
     for title, mine, other, wanted in rows:
         if other is None:
-            print(f"| {title} | {mine:.3g} | | | {wanted} |")
+            print(f"| {title} | {mine:.4g} | | | {wanted} |")
         else:
-            print(f"| {title} | {mine:.3g} | {other:.4g} | {mine / other:.3f} | {wanted} |")
+            print(f"| {title} | {mine:.4g} | {other:.4g} | {mine / other:.3f} | {wanted} |")
 
 
 if __name__ == "__main__":

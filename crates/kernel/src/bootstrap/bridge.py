@@ -4,7 +4,6 @@
 # Nobody reads in the background: whoever waits for a reply reads, and hands the
 # replies of others out. When its own has come, it wakes one of the others.
 import _thread
-import sys
 
 MAIN_THREAD = kernel.MAIN_THREAD
 _counter = [0]

@@ -1,7 +1,5 @@
 """What is shown of a value: images, tables, the object's own forms, its text."""
 
-import sys
-
 text = kernel.module("text")
 values = kernel.module("values")
 
@@ -18,7 +16,8 @@ def value_text(obj):
     if shown is None:
         return values.value(obj)
     if isinstance(shown, str):
-        return shown
+        # Empty where the object has shown itself.
+        return shown or None
     _send_image(shown)
     return None
 
@@ -30,10 +29,9 @@ def display(*objects, raw=False, display_id=None, **options):
     data. The other options of IPython's function are accepted.
     """
     for obj in objects:
-        if raw and isinstance(obj, dict):
-            _send(_bundle_form(obj) or values.value(obj))
-        else:
-            _send(_forms(obj) or values.value(obj))
+        is_bundle = raw and isinstance(obj, dict)
+        shown = _bundle_form(obj) if is_bundle else _forms(obj)
+        _send(values.value(obj) if shown is None else shown)
     return _Handle(display_id) if display_id else None
 
 

@@ -12,7 +12,6 @@ import fcntl
 import io
 import os
 import sys
-import time
 
 VERSION = 1
 MAX_FRAME = 64 << 20

@@ -26,6 +26,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# Names, numbers and what joins them: nothing in it opens, ends or assigns.
+_PLAIN = re.compile(r"(?:[A-Za-z_0-9]\w*(?![\w'\"])[ \t.,+\-*/<>@&|^~]*)+")
 _PREFIXES = {"", "r", "u", "b", "br", "rb", "f", "fr", "rf", "t", "tr", "rt"}
 _BODIES = {
     quote: re.compile(body, re.DOTALL)
@@ -76,6 +78,11 @@ def logical_line(code, start):
             hit = _at_statement(code, position)
             if hit is not None:
                 return position, hit
+        if not begins:
+            plain = _PLAIN.match(code, position)
+            if plain:
+                before, position = None, plain.end()
+                continue
         token = _token(code, position)
         kind, end = token.kind, token.end
         if kind == "space":

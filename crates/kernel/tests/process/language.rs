@@ -53,3 +53,13 @@ sys.stdout = sys.stderr = sys.stdin = None
     assert_eq!(stopped.status(), "interrupted", "{}", stopped.text);
     assert_eq!(notebook.run("6 * 7").await.value(), Some("42"));
 }
+
+#[tokio::test]
+async fn m03_valid_python_is_never_rewritten() {
+    let notebook = Notebook::open();
+    let check = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/untouched.py");
+    // Every tenth file of the standard library; all of them take a minute.
+    let checked = notebook.run(&format!("%run '{check}' 10")).await;
+    assert_eq!(checked.status(), "ok", "{}", checked.text);
+    checked.has(": 0 changed;");
+}
