@@ -467,13 +467,14 @@ impl Running<'_> {
     }
 
     fn note_what_runs_on(&mut self, done: &Done) {
-        if done.pending_tasks > 0 {
+        if done.pending_tasks > self.kernel.known_tasks {
             let plural = if done.pending_tasks == 1 { "" } else { "s" };
             self.notes.push(format!(
                 "{} background task{plural} pending: tasks advance only while a cell awaits",
                 done.pending_tasks
             ));
         }
+        self.kernel.known_tasks = done.pending_tasks;
         let children = if done.children {
             self.kernel.child.descendants()
         } else {

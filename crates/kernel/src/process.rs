@@ -39,6 +39,8 @@ pub(crate) struct Kernel {
     pub(crate) executable: String,
     /// How many children of earlier cells the model knows of.
     pub(crate) known_children: usize,
+    /// Likewise for pending tasks.
+    pub(crate) known_tasks: u64,
 }
 
 impl Kernel {
@@ -96,6 +98,7 @@ impl Kernel {
             version: String::new(),
             executable: String::new(),
             known_children: 0,
+            known_tasks: 0,
         };
         kernel.send_bootstrap(place.streams)?;
         let ready = tokio::select! {

@@ -75,9 +75,12 @@ def _rendered(error):
 
 
 def _trim(one, traceback):
-    frames = [frame for frame in one.stack if not frame.filename.startswith("<toolset ")]
-    while frames and frames[0].filename == "<string>" and frames[0].name in ("<module>", "<lambda>"):
-        del frames[0]
+    frames = list(one.stack)
+    if frames and frames[0].filename.startswith("<toolset "):
+        # Up to the cell it is ours, and the event loop's where the cell awaits.
+        cells = [at for at, frame in enumerate(frames) if frame.filename.startswith("<cell ")]
+        frames = frames[cells[0] :] if cells else []
+    frames = [frame for frame in frames if not frame.filename.startswith("<toolset ")]
     if len(frames) > MAX_FRAMES:
         cut = len(frames) - MAX_FRAMES
         half = MAX_FRAMES // 2

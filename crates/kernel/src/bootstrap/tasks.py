@@ -27,9 +27,9 @@ def run(coroutine):
     S.task = task
     try:
         return S.loop.run_until_complete(task)
-    except asyncio.CancelledError:
+    except asyncio.CancelledError as error:
         if S.interrupts > before:
-            raise KeyboardInterrupt from None
+            raise KeyboardInterrupt().with_traceback(error.__traceback__) from None
         raise
     except BaseException:
         _let_go(task)

@@ -17,7 +17,7 @@ use crate::support::Notebook;
 
 /// Answers with its text, after a while; fails where that is `fail`.
 #[derive(Clone, Default)]
-struct Echo {
+pub(crate) struct Echo {
     calls: Arc<AtomicUsize>,
     most_at_once: Arc<AtomicUsize>,
     now: Arc<AtomicUsize>,
@@ -27,7 +27,7 @@ struct Echo {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EchoInput {
+pub(crate) struct EchoInput {
     /// What to answer.
     text: String,
     /// How long to take, in milliseconds.
@@ -248,5 +248,59 @@ async fn c19_eval_in_eval_is_refused_at_once() {
         .await;
     refused.has("nested in one that uses the python kernel");
     assert_eq!(refused.error.unwrap().kind, ErrorKind::Failed);
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+/// Works in a run of its own, for the call that asked it to, and wants the same
+/// kernel.
+struct Worker {
+    kernels: Arc<std::sync::OnceLock<Arc<kernel::Kernels>>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WorkerInput {
+    /// What to evaluate.
+    code: String,
+}
+
+impl TypedTool for Worker {
+    type Input = WorkerInput;
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::of::<WorkerInput>("worker", Tier::Read, "Worker", "Evaluates something.")
+    }
+
+    async fn call(
+        &self,
+        input: WorkerInput,
+        context: &CallContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let kernels = Arc::clone(self.kernels.get().unwrap());
+        let root = context.run().workspace_root().to_owned();
+        let run = tiers::Run::builder(root, tiers::Trust::Trusted, tiers::Mode::Full)
+            .parent_call(context)
+            .build()
+            .unwrap();
+        let registry = tiers::Registry::builder(run)
+            .typed(kernel::Eval::new(kernels))
+            .build()
+            .unwrap();
+        let arguments = json!({ "code": input.code, "description": "work" });
+        registry.dispatch("eval", arguments).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cell_that_waits_for_a_worker_that_wants_the_kernel_gets_an_answer() {
+    let kernels = Arc::new(std::sync::OnceLock::new());
+    let worker = Worker {
+        kernels: Arc::clone(&kernels),
+    };
+    let notebook = Notebook::with(KernelLimits::default(), |builder| builder.typed(worker));
+    kernels.set(Arc::clone(&notebook.kernels)).unwrap();
+    let began = Instant::now();
+    let outcome = notebook.run("tool('worker', {'code': '1'})").await;
+    outcome.has("nested in one that uses the python kernel");
     assert!(began.elapsed() < Duration::from_secs(5));
 }

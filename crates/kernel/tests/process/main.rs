@@ -13,3 +13,4 @@ mod language;
 mod output;
 mod streams;
 mod support;
+mod torture;

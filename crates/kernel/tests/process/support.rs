@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// One conversation.
 pub(crate) struct Notebook {
     pub(crate) registry: Registry,
+    pub(crate) kernels: Arc<Kernels>,
     pub(crate) folder: TempDir,
 }
 
@@ -78,9 +79,10 @@ impl Notebook {
         let run = Run::builder(root, Trust::Trusted, Mode::Full)
             .build()
             .unwrap();
-        let builder = Registry::builder(run).typed(Eval::new(kernels));
+        let builder = Registry::builder(run).typed(Eval::new(Arc::clone(&kernels)));
         Self {
             registry: more(builder).build().unwrap(),
+            kernels,
             folder,
         }
     }
