@@ -5,7 +5,10 @@
 pub(crate) const LOADER: &str = include_str!("bootstrap/loader.py");
 
 /// The kernel, sent first.
-pub(crate) const KERNEL: &str = include_str!("bootstrap/kernel.py");
+pub(crate) const KERNEL: &str = concat!(
+    include_str!("bootstrap/link.py"),
+    include_str!("bootstrap/kernel.py")
+);
 
 /// Modules that the kernel compiles when a cell first needs them.
 pub(crate) const MODULES: &[(&str, &str)] = &[
@@ -13,12 +16,15 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("display", include_str!("bootstrap/display.py")),
     ("errors", include_str!("bootstrap/errors.py")),
     ("figures", include_str!("bootstrap/figures.py")),
+    ("hooks", include_str!("bootstrap/hooks.py")),
     ("idioms", include_str!("bootstrap/idioms.py")),
     ("imports", include_str!("bootstrap/imports.py")),
     ("lexer", include_str!("bootstrap/lexer.py")),
     ("magics", include_str!("bootstrap/magics.py")),
     ("markup", include_str!("bootstrap/markup.py")),
+    ("mend", include_str!("bootstrap/mend.py")),
     ("pip", include_str!("bootstrap/pip.py")),
+    ("reading", include_str!("bootstrap/reading.py")),
     ("running", include_str!("bootstrap/running.py")),
     ("shell", include_str!("bootstrap/shell.py")),
     ("tables", include_str!("bootstrap/tables.py")),

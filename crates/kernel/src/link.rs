@@ -15,6 +15,13 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::frames::{self, FromKernel, LinkError, ToKernel};
 
+/// A kernel that is gone is an error, not the end of this program.
+#[cfg(not(target_vendor = "apple"))]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+/// There is no such flag; the standard library ignores the signal.
+#[cfg(target_vendor = "apple")]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+
 /// A display may be large, and whoever takes frames takes them at once.
 const WAITING_FRAMES: usize = 8;
 
@@ -155,7 +162,7 @@ async fn write_to_socket(socket: &UnixStream, outgoing: &Outgoing) -> std::io::R
                     extra.push(SendAncillaryMessage::ScmRights(descriptors));
                 }
                 let part = [IoSlice::new(rest)];
-                let sent = sendmsg(socket, &part, &mut extra, SendFlags::NOSIGNAL)?;
+                let sent = sendmsg(socket, &part, &mut extra, NO_SIGNAL)?;
                 Ok(sent)
             })
             .await?;

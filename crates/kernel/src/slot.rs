@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use host::process::Exit;
 use tiers::{CallContext, Group, ToolError};
 use tokio::sync::Mutex as AsyncMutex;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::cell::{self, CellReport, End};
 use crate::error::Error;
@@ -25,6 +26,9 @@ pub struct KernelLimits {
     pub idle: Duration,
     /// How long a cell may run, waiting for tools left out; 1 hour.
     pub ceiling: Duration,
+    /// How long an interpreter stays without a cell; for ever by default. The
+    /// next result says that it was closed.
+    pub unused: Option<Duration>,
     /// Calls of tools that one cell may make; 1,000.
     pub calls_per_cell: usize,
     /// Calls of tools that run at once; 32, more wait.
@@ -41,6 +45,7 @@ impl Default for KernelLimits {
             start: Duration::from_secs(30),
             idle: Duration::from_secs(300),
             ceiling: Duration::from_secs(3600),
+            unused: None,
             calls_per_cell: 1000,
             calls_at_once: 32,
             memory: MemoryLimits::of_machine(),
@@ -69,6 +74,10 @@ struct State {
     kernel: Option<Kernel>,
     /// Where the last one ran.
     place: Option<String>,
+    /// Closes it when it stays unused.
+    closer: Option<AbortOnDropHandle<()>>,
+    /// The one before was closed, after this long without a cell.
+    was_unused: Option<Duration>,
 }
 
 /// An interpreter that was started for a cell.
@@ -86,6 +95,8 @@ pub(crate) enum WhyStarted {
     Reset,
     /// The one before ended, in a cell.
     Lost,
+    /// The one before was closed, after this long without a cell.
+    Unused(Duration),
     /// The one before ended between two cells.
     Ended(Exit),
 }
@@ -163,6 +174,7 @@ impl Kernels {
     ) -> Result<Ran, ToolError> {
         let slot = self.slot(request.language);
         let mut state = slot.state.lock().await;
+        state.closer = None;
         let mut started = None;
         if let Some(why) = state.needs_start(request.reset).await {
             started = Some(
@@ -185,6 +197,10 @@ impl Kernels {
         if !is_alive && let Some(kernel) = state.kernel.take() {
             kernel.kill().await;
         }
+        if let (Some(limit), true) = (self.limits.unused, is_alive) {
+            let closer = tokio::spawn(close_unused(Arc::downgrade(&slot), limit));
+            state.closer = Some(AbortOnDropHandle::new(closer));
+        }
         Ok(Ran {
             report,
             started,
@@ -205,6 +221,7 @@ impl Kernels {
         let place = self.factory.place(language).await?;
         context.progress(format!("starting {language}"));
         let kernel = Kernel::start(&place, self.limits.start, context.token()).await?;
+        context.progress("running the cell");
         state.kernel = Some(kernel);
         let before = state.place.replace(place.name.clone());
         Ok(Started {
@@ -230,15 +247,30 @@ impl Kernels {
     }
 }
 
+/// Closes the kernel of `slot` after `limit`, unless a cell comes before.
+async fn close_unused(slot: Weak<Slot>, limit: Duration) {
+    tokio::time::sleep(limit).await;
+    let Some(slot) = slot.upgrade() else {
+        return;
+    };
+    let mut state = slot.state.lock().await;
+    if let Some(kernel) = state.kernel.take() {
+        state.was_unused = Some(limit);
+        kernel.close().await;
+    }
+}
+
 impl State {
     /// Returns why an interpreter has to be started, if it has to; one that is
     /// of no use any more is gone then.
     async fn needs_start(&mut self, reset: bool) -> Option<WhyStarted> {
+        let unused = self.was_unused.take();
         let Some(kernel) = self.kernel.take() else {
-            return Some(match self.place {
-                None => WhyStarted::First,
-                Some(_) if reset => WhyStarted::Reset,
-                Some(_) => WhyStarted::Lost,
+            return Some(match (&self.place, unused) {
+                (None, _) => WhyStarted::First,
+                (Some(_), _) if reset => WhyStarted::Reset,
+                (Some(_), Some(limit)) => WhyStarted::Unused(limit),
+                (Some(_), None) => WhyStarted::Lost,
             });
         };
         if reset {

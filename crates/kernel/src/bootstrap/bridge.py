@@ -91,6 +91,8 @@ def call(name, args, more):
     number = _begin(name, args, more, take)
     try:
         while not reply:
+            if is_main:
+                kernel.mend_lock()
             if kernel._read_lock.locked():
                 # Somebody reads: sleep until they have our reply, or leave.
                 _sleepers[number] = asleep

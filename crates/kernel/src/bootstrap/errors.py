@@ -5,6 +5,31 @@ MAX_MESSAGE = 1000
 MAX_TEXT = 6000
 
 
+def fill(frame, error):
+    """Says in `frame` how the cell ended."""
+    if isinstance(error, SystemExit) and error.code in (None, 0, False):
+        frame["status"] = "exit"
+        return
+    if isinstance(error, KeyboardInterrupt) and kernel.S.interrupts:
+        frame["status"] = "interrupted"
+    frame["error"] = describe(error)
+
+
+def end_child(error):
+    """A forked child came to the end of the cell: it must not go on here."""
+    code = 0
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    elif error is not None:
+        code = 1
+        try:
+            kernel.sys.excepthook(type(error), error, error.__traceback__)
+        except BaseException:
+            pass
+    kernel.flush()
+    kernel.os_exit(code & 255)
+
+
 def describe(error):
     """Returns type, message, traceback, and the line of the cell that failed."""
     found = {"type": _name(type(error)), "message": _message(error), "traceback": ""}

@@ -1,354 +1,6 @@
-# The kernel: runs cells in the real `__main__`, and speaks with the host.
+# The second half of the kernel: runs cells in the real `__main__`.
 #
-# Cells may break anything they can reach, so everything that is used here is
-# kept under a private name (the loader gives this module builtins of its own).
 # What few cells need is in modules that are compiled at first use.
-import _ast
-import _json
-import _signal
-import _thread
-import builtins
-import fcntl
-import io
-import os
-import sys
-
-VERSION = 1
-MAX_FRAME = 64 << 20
-# The exit codes that the host knows: the link broke, or the host is gone.
-LINK_BROKEN, HOST_GONE = 76, 75
-TOP_LEVEL_AWAIT, ONLY_AST = 0x2000, 0x400
-FUTURES = 0x1FE0000
-COROUTINE = 0x80
-
-MAIN_THREAD = _thread.get_ident()
-PID = os.getpid()
-get_ident, allocate_lock, thread_count = _thread.get_ident, _thread.allocate_lock, _thread._count
-getpid, os_read, os_write, os_exit = os.getpid, os.read, os.write, os._exit
-os_dup, os_dup2, os_close, os_fstat = os.dup, os.dup2, os.close, os.fstat
-os_open = os.open
-quote = _json.encode_basestring_ascii
-sigmask, SIG_BLOCK, SIG_SETMASK = _signal.pthread_sigmask, _signal.SIG_BLOCK, _signal.SIG_SETMASK
-set_handler, SIGIO = _signal.signal, _signal.SIGIO
-# Handlers of these may raise; between cells they wait.
-HELD = [
-    getattr(_signal, name)
-    for name in (
-        "SIGIO SIGINT SIGALRM SIGVTALRM SIGPROF SIGUSR1 SIGUSR2 SIGCHLD SIGTERM SIGHUP SIGWINCH"
-    ).split()
-]
-
-main = sys.modules["__main__"]
-user = main.__dict__
-workspace = os.getcwd()
-options = {}
-cell = 0
-
-_sources = {}
-_modules = {}
-_codes = {}  # lines of every cell, by file name, for tracebacks
-
-
-class _State:
-    running = 0  # number of the running cell, 0 between cells
-    armed = False  # whether an interrupt may be raised now
-    masked = 0  # above 0 while an interrupt would tear something
-    cancelled = 0  # the cell that the host wants stopped
-    interrupts = 0  # raised in this cell
-    task = None  # the asyncio task of the cell
-    loop = None  # the event loop that all cells share
-    futures = 0  # flags of `from __future__` so far
-    capture = -1  # write end of the cell's own output
-    inode = None
-    marks = 0
-    notes = ()
-    missed = False
-    old_threads = {}  # of earlier cells, by native number: the stream of their cell
-
-
-S = _State
-
-
-# The link.
-
-
-class _Context:
-    strict = True
-    object_hook = object_pairs_hook = None
-    parse_float, parse_int, parse_constant = float, int, float
-    memo = {}
-
-
-_parse = _json.make_scanner(_Context)
-_read_lock = allocate_lock()
-_module_lock = _thread.RLock()
-_write_lock = allocate_lock()
-_inbox = bytearray()
-_descriptors = []
-_runs = []
-_waiting = {}  # by call number: what takes the reply
-_sleepers = {}  # by call number: the lock that a thread sleeps on
-
-
-def _open_link(requests, frames):
-    """Sets `_receive(blocking)`, which returns bytes, b"" at the end and None
-    where there is nothing yet, and `_transmit(bytes)`."""
-    global _receive, _transmit, _fileno
-    for descriptor in {requests, frames}:
-        flags = fcntl.fcntl(descriptor, fcntl.F_GETFD)
-        fcntl.fcntl(descriptor, fcntl.F_SETFD, flags | fcntl.FD_CLOEXEC)
-    if requests == frames:
-        import _socket
-
-        link = _socket.socket(fileno=requests)
-        receive, space = link.recvmsg, _socket.CMSG_SPACE(4)
-        cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
-        at_once = cloexec | _socket.MSG_DONTWAIT
-
-        def _receive(blocking):
-            try:
-                data, extras, _, _ = receive(1 << 16, space, cloexec if blocking else at_once)
-            except BlockingIOError:
-                return None
-            for _, _, extra in extras:
-                _descriptors.append(int.from_bytes(extra[:4], sys.byteorder))
-            return data
-
-        _transmit = link.sendall
-        _State.link = link
-    else:
-        import select
-
-        fcntl.fcntl(requests, fcntl.F_SETFL, fcntl.fcntl(requests, fcntl.F_GETFL) | os.O_NONBLOCK)
-        poll = select.poll()
-        poll.register(requests, select.POLLIN)
-
-        def _receive(blocking):
-            while True:
-                try:
-                    return os_read(requests, 1 << 16)
-                except BlockingIOError:
-                    if not blocking:
-                        return None
-                    poll.poll()
-
-        def _transmit(data):
-            data = memoryview(data)
-            while data:
-                data = data[os_write(frames, data) :]
-
-    _fileno = requests
-    # Rings when a frame comes, so that one that stops the cell is read at once.
-    set_handler(SIGIO, _on_doorbell)
-    try:
-        # The main thread alone (F_SETOWN_EX, F_OWNER_TID): it runs the handler.
-        owner = (0).to_bytes(4, sys.byteorder) + _thread.get_native_id().to_bytes(4, sys.byteorder)
-        fcntl.fcntl(requests, 15, owner)
-    except (OSError, ValueError, AttributeError):
-        fcntl.fcntl(requests, fcntl.F_SETOWN, PID)
-    flags = fcntl.fcntl(requests, fcntl.F_GETFL)
-    fcntl.fcntl(requests, fcntl.F_SETFL, flags | os.O_ASYNC if hasattr(os, "O_ASYNC") else flags | 0x2000)
-    os.register_at_fork(after_in_child=_forget_link)
-
-
-def _forget_link():
-    """In a forked child: the link is its parent's."""
-    for descriptor in {_fileno, S.capture}:
-        try:
-            os_close(descriptor)
-        except OSError:
-            pass
-    S.capture = -1
-
-
-class Json(str):
-    """Text that is JSON already."""
-
-
-def text_of(value):
-    """Returns `value` with what UTF-8 cannot hold escaped."""
-    try:
-        value.encode("utf-8")
-        return value
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def encode(value, path="args", depth=0):
-    """Returns `value` as JSON text; names the place of what JSON has no form for."""
-    kind = type(value)
-    if kind is Json:
-        return str(value)
-    if value is None:
-        return "null"
-    if value is True or value is False:
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return quote(text_of(str(value)))
-    if isinstance(value, int):
-        return int.__repr__(value)
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise TypeError("%s is %r, which JSON has no form for" % (path, value))
-        return float.__repr__(value)
-    if depth > 100:
-        raise TypeError("%s is nested too deep" % path)
-    if isinstance(value, dict):
-        parts = []
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise TypeError("%s has the key %r, which is no string" % (path, key))
-            inside = "%s[%r]" % (path, key)
-            parts.append(quote(text_of(str(key))) + ":" + encode(item, inside, depth + 1))
-        return "{" + ",".join(parts) + "}"
-    if isinstance(value, (list, tuple)):
-        items = (encode(item, "%s[%d]" % (path, at), depth + 1) for at, item in enumerate(value))
-        return "[" + ",".join(items) + "]"
-    raise TypeError(
-        "%s is of type `%s`, which JSON has no form for: pass a string, a number, a list or a dict"
-        % (path, kind.__name__)
-    )
-
-
-def send(frame, binary=None):
-    """Sends one frame, and the raw bytes that belong to it."""
-    data = encode(frame).encode("ascii")
-    if len(data) + 1 > MAX_FRAME or (binary is not None and len(binary) + 1 > MAX_FRAME):
-        raise ValueError("too large to send: at most 64 MB go at once")
-    data = (len(data) + 1).to_bytes(4, "big") + b"J" + data
-    if binary is not None:
-        data += (len(binary) + 1).to_bytes(4, "big") + b"B" + bytes(binary)
-    is_main = get_ident() == MAIN_THREAD
-    if getpid() != PID:
-        raise RuntimeError("a forked child has no link to the host")
-    if is_main:
-        S.masked += 1
-    # Signals whose handlers raise would tear a frame that goes in pieces.
-    held = sigmask(SIG_BLOCK, HELD) if len(data) > 16384 else None
-    try:
-        with _write_lock:
-            _transmit(data)
-    except OSError:
-        os_exit(LINK_BROKEN)
-    finally:
-        if is_main:
-            S.masked -= 1
-        if held is not None:
-            sigmask(SIG_SETMASK, held)
-
-
-def pump(blocking, has_come=None):
-    """Reads what has come and hands it out; blocking, at least one piece, unless
-    what is waited for `has_come` since the caller looked.
-
-    Whoever finds somebody else reading leaves it to them."""
-    is_main = get_ident() == MAIN_THREAD
-    was_blocking = blocking
-    while True:
-        if not _read_lock.acquire(False):
-            S.missed = True
-            return
-        if is_main:
-            S.masked += 1
-        S.missed = False
-        try:
-            data = None if has_come is not None and has_come() else _receive(blocking)
-            while data:
-                _inbox.extend(data)
-                _take_frames()
-                blocking = False
-                data = _receive(False)
-        except OSError:
-            os_exit(LINK_BROKEN)
-        finally:
-            if is_main:
-                S.masked -= 1
-            _read_lock.release()
-        if data is not None:
-            _lose_host()
-        if S.cancelled and not is_main:
-            _signal.pthread_kill(MAIN_THREAD, SIGIO)
-        if not S.missed:
-            break
-        blocking = False
-    if not was_blocking:
-        wake_one()
-
-
-def wake_one():
-    """Wakes a thread that waits for a reply, to read on if nobody does."""
-    for sleeper in list(_sleepers.values()):
-        try:
-            sleeper.release()
-        except RuntimeError:
-            # It is awake.
-            continue
-        return
-
-
-def _lose_host():
-    """Nobody reads what comes from here: ends the children, then itself."""
-    if S.running:
-        try:
-            set_handler(_signal.SIGTERM, _signal.SIG_IGN)
-            if os.getpgrp() == PID:
-                os.killpg(PID, _signal.SIGKILL)
-        finally:
-            os_exit(HOST_GONE)
-    _runs.append(None)
-
-
-def _take_frames():
-    while len(_inbox) >= 4:
-        size = int.from_bytes(_inbox[:4], "big")
-        if size > MAX_FRAME:
-            os_exit(LINK_BROKEN)
-        if len(_inbox) < 4 + size:
-            return
-        body = bytes(_inbox[4 : 4 + size])
-        del _inbox[: 4 + size]
-        frame = _parse(body[1:].decode("utf-8"), 0)[0]
-        kind = frame["frame"]
-        if kind == "cancel":
-            if frame["cell"] == S.running:
-                S.cancelled = frame["cell"]
-        elif kind == "reply":
-            take = _waiting.pop(frame["call"], None)
-            if take is not None:
-                take(frame)
-        elif kind == "run":
-            _runs.append(frame)
-        elif kind == "exit":
-            _runs.append(None)
-        elif kind == "init":
-            _runs.append(frame)
-
-
-def _on_doorbell(signal, frame):
-    if getpid() != PID:
-        return
-    pump(False)
-    check_interrupt(frame)
-
-
-def _on_interrupt(signal, frame):
-    # From outside, not from the host: between cells it means nothing.
-    if S.armed and not S.masked and getpid() == PID:
-        raise KeyboardInterrupt
-    if getpid() != PID:
-        raise KeyboardInterrupt
-
-
-def check_interrupt(frame=None):
-    """In the main thread: stops the cell if the host wants that."""
-    if not S.cancelled or S.cancelled != S.running or not S.armed or S.masked:
-        return
-    S.cancelled = 0
-    S.interrupts += 1
-    if S.task is not None and frame is not None and module("tasks").cancel(frame):
-        return
-    raise KeyboardInterrupt
-
 
 # What the other modules use.
 
@@ -356,31 +8,34 @@ def check_interrupt(frame=None):
 def module(name):
     """Returns a module of the bootstrap, compiled at first use."""
     found = _modules.get(name)
-    if found is not None:
-        return found
+    return _load(name) if found is None else found
+
+
+def _load(name):
     is_main = get_ident() == MAIN_THREAD
     if is_main:
         S.masked += 1
     try:
-        # Threads that need one at the same time must get the same one.
-        with _module_lock:
+        # Two threads must not have two modules of one name; a module may load
+        # others.
+        with _load_lock:
             found = _modules.get(name)
             if found is None:
                 found = type(sys)("__toolset_%s__" % name)
-                found.__dict__["__builtins__"] = __builtins__
-                found.__dict__["kernel"] = sys.modules["__toolset__"] = _self
+                found.__dict__.update(__builtins__=__builtins__, kernel=_self)
                 code = compile(_sources[name], "<toolset %s>" % name, "exec", 0, True)
                 exec(code, found.__dict__)
                 _modules[name] = found
+            return found
     finally:
         if is_main:
             S.masked -= 1
-    return found
 
 
 def flush():
     for name in ("stdout", "stderr"):
         try:
+            # A cell may have deleted or replaced it.
             getattr(sys, name).flush()
         except Exception:
             pass
@@ -490,12 +145,18 @@ def serve(requests, frames):
 
 
 def _next():
+    """Waits for the next frame that is for the main thread."""
+    S.masked = 0
+    mend_lock()
     while not _runs:
         if _read_lock.locked():
-            # A thread of an earlier cell reads: what it takes in may be for here.
-            with _read_lock:
-                continue
-        pump(True, lambda: _runs)
+            # A thread that waits for a reply reads: it wakes us.
+            _sleepers[0] = _idle
+            if _read_lock.locked() and not _runs:
+                _idle.acquire()
+            _sleepers.pop(0, None)
+        else:
+            pump(True, lambda: _runs)
     return _runs.pop(0)
 
 
@@ -504,12 +165,10 @@ def _prepare():
     S.mask = S.quiet - set(HELD)
     set_handler(_signal.SIGINT, _on_interrupt)
     S.first_streams = sys.stdout, sys.stderr
-    S.stdout = sys.stdout = sys.__stdout__ = _open_stream(1)
-    S.stderr = sys.stderr = sys.__stderr__ = _open_stream(2)
-    S.stdin = sys.stdin = sys.__stdin__ = _NoInput(
-        io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8"
-    )
-    sys.meta_path.insert(0, _Imports)
+    S.stdout = sys.stdout = sys.__stdout__ = open_stream(1)
+    S.stderr = sys.stderr = sys.__stderr__ = open_stream(2)
+    S.stdin = sys.stdin = sys.__stdin__ = no_input()
+    sys.meta_path.insert(0, Imports)
     for one in _OFFERED:
         setattr(builtins, one.__name__, one)
     try:
@@ -520,47 +179,20 @@ def _prepare():
         pass
 
 
-class _Stream(io.TextIOWrapper):
+class Stream(io.TextIOWrapper):
     """Standard output or error.
 
     While threads of earlier cells are alive, it has a `write` that sends what
     they write to the output of their own cell."""
 
 
-def _open_stream(descriptor, kind=_Stream):
+def open_stream(descriptor, kind=Stream):
     return kind(
         io.BufferedWriter(io.FileIO(descriptor, "w", closefd=descriptor > 2)),
         encoding="utf-8",
         errors="backslashreplace",
         line_buffering=True,
     )
-
-
-def _routed_write(self, text, _write=io.TextIOWrapper.write):
-    late = S.old_threads.get(_thread.get_native_id())
-    return _write(self, text) if late is None else late.write(text)
-
-
-def _part_threads():
-    """Before the next cell begins: gives the threads that are alive the output
-    of the cell that they belong to, for good."""
-    old, S.old_threads = S.old_threads, {}
-    if thread_count():
-        try:
-            alive = {int(name) for name in os.listdir("/proc/self/task")} - {PID}
-        except OSError:
-            alive = set()
-        S.old_threads = {thread: late for thread, late in old.items() if thread in alive}
-        new = alive.difference(old)
-        if new:
-            late = _open_stream(_out_of_reach(os_dup(S.capture)), io.TextIOWrapper)
-            S.old_threads.update((thread, late) for thread in new)
-    for late in set(old.values()).difference(S.old_threads.values()):
-        late.close()
-    if S.old_threads:
-        _Stream.write = _routed_write
-    elif "write" in _Stream.__dict__:
-        del _Stream.write
 
 
 class _NoInput(io.TextIOWrapper):
@@ -572,80 +204,41 @@ class _NoInput(io.TextIOWrapper):
     read = readline = readlines = __next__ = _refuse
 
 
-class _Imports:
+def no_input():
+    return _NoInput(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
+
+
+class Imports:
     """Notices when a module is imported that the kernel must prepare."""
+
+    names = {
+        "linecache",
+        "asyncio",
+        "matplotlib.pyplot",
+        "IPython.core.display_functions",
+        "plotly.basedatatypes",
+    }
+    if sys.version_info >= (3, 14):
+        names.add("multiprocessing")
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name not in _prepared:
-            return None
-        for finder in sys.meta_path:
-            if finder is not _Imports:
-                spec = finder.find_spec(name, path, target)
-                if spec is not None:
-                    break
-        else:
-            return None
-        run = spec.loader.exec_module
-
-        class Loader:
-            def exec_module(self, module):
-                run(module)
-                _prepared[name](module)
-
-            def __getattr__(self, attribute):
-                return getattr(loader, attribute)
-
-            def create_module(self, spec):
-                return loader.create_module(spec)
-
-        loader = spec.loader
-        spec.loader = Loader()
-        return spec
-
-
-def _fill_lines(linecache):
-    for name, lines in _codes.items():
-        linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
-
-
-def _set_loop(asyncio):
-    module("tasks").set_loop()
-
-
-def _prefer_fork(multiprocessing):
-    # Cells cannot be imported, so workers that start anew would not find them.
-    if sys.platform == "linux":
-        context = multiprocessing.context
-        context._default_context._default_context = context._concrete_contexts["fork"]
-
-
-def _adapt(library):
-    module("imports").adapt(library)
-
-
-_prepared = {
-    "linecache": _fill_lines,
-    "asyncio": _set_loop,
-    "matplotlib.pyplot": _adapt,
-    "IPython.core.display_functions": _adapt,
-    "plotly.basedatatypes": _adapt,
-}
-if sys.version_info >= (3, 14):
-    _prepared["multiprocessing"] = _prefer_fork
+        if name in Imports.names:
+            return module("hooks").spec_of(name, path, target)
+        return None
 
 
 def _begin(number):
     """Points output at the cell's own pipe, and mends what cells before broke."""
     global cell
-    notes = []
+    notes, S.broken = S.broken, []
     if _descriptors:
         # It may have come as 1 or 2, where a cell closed these.
-        capture = _out_of_reach(_descriptors.pop(0))
-        if S.inode is not None:
-            notes = _broken()
-            _part_threads()
-            _drop_unwritten()
+        capture = out_of_reach(_descriptors.pop(0))
+        if S.inode is not None and not is_ours(1, 2):
+            notes += module("mend").descriptors()
+        if thread_count() or S.old_threads:
+            module("mend").part_threads()
         os_dup2(capture, 1)
         os_dup2(capture, 2)
         old, S.capture = S.capture, capture
@@ -654,32 +247,11 @@ def _begin(number):
                 os_close(old)
             except OSError:
                 pass
-        S.inode = os_fstat(S.capture).st_ino
     elif S.capture < 0:
-        S.capture = _out_of_reach(os_dup(2))
-    for name, descriptor in (("stdout", 1), ("stderr", 2)):
-        ours = getattr(S, name)
-        now = getattr(sys, name, None)
-        if now is ours and not ours.closed:
-            continue
-        if ours.closed:
-            ours = _open_stream(descriptor)
-            setattr(S, name, ours)
-        setattr(sys, name, ours)
-        setattr(sys, "__%s__" % name, ours)
-        notes.append("`sys.%s` was replaced or closed by an earlier cell and is restored" % name)
-    try:
-        os_fstat(0)
-    except OSError:
-        # Closed by a cell. The lowest free number is the one that is wanted.
-        null = os_open(os.devnull, os.O_RDWR)
-        if null != 0:
-            os_dup2(null, 0)
-            os_close(null)
-    if sys.stdin is not S.stdin or S.stdin.closed:
-        S.stdin = sys.stdin = _NoInput(
-            io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8"
-        )
+        S.capture = out_of_reach(os_dup(2))
+    S.inode = os_fstat(S.capture).st_ino
+    if not _has_streams():
+        notes += module("mend").streams()
     set_handler(SIGIO, _on_doorbell)
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None:
@@ -689,45 +261,32 @@ def _begin(number):
         os_write(S.capture, _mark((1 << 40) + number))
     cell = S.running = number
     S.cancelled = S.interrupts = 0
+    S.signalled = False
     for text in notes:
         note(text)
 
 
-def _drop_unwritten():
-    """Empties the streams of what an earlier cell wrote where nothing was open.
-
-    It would come out as output of the next cell."""
-    for stream, descriptor in ((S.stdout, 1), (S.stderr, 2)):
-        if stream.closed:
-            continue
-        try:
-            stream.flush()
-        except Exception:
-            null = os_open(os.devnull, os.O_WRONLY)
-            if null != descriptor:
-                os_dup2(null, descriptor)
-                os_close(null)
-            try:
-                stream.flush()
-            except Exception:
-                pass
+def _has_streams():
+    try:
+        os_fstat(0)
+        return (
+            sys.stdout is S.stdout
+            and sys.stderr is S.stderr
+            and sys.stdin is S.stdin
+            and not (S.stdout.closed or S.stderr.closed or S.stdin.closed)
+        )
+    except (OSError, AttributeError):
+        return False
 
 
-def _broken():
-    """Returns what an earlier cell did to the descriptors of its output."""
-    for descriptor in (1, 2):
-        try:
-            if os_fstat(descriptor).st_ino != S.inode:
-                raise OSError
-        except OSError:
-            return [
-                "descriptor %d was closed or redirected by an earlier cell and is restored"
-                % descriptor
-            ]
-    return []
+def is_ours(*descriptors):
+    try:
+        return all(os_fstat(descriptor).st_ino == S.inode for descriptor in descriptors)
+    except OSError:
+        return False
 
 
-def _out_of_reach(descriptor):
+def out_of_reach(descriptor):
     """Moves a descriptor to where loops that close descriptors seldom come."""
     try:
         moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 512)
@@ -755,10 +314,10 @@ def _run(number, code):
             S.mask = sigmask(SIG_BLOCK, HELD)
     except BaseException as error:
         if getpid() != PID:
-            _end_child(error)
+            module("errors").end_child(error)
         frame["status"] = "error"
         try:
-            _describe(frame, error)
+            module("errors").fill(frame, error)
         except BaseException as fault:
             frame["error"] = {
                 "type": type(error).__name__,
@@ -768,24 +327,11 @@ def _run(number, code):
             }
         error = None
     if getpid() != PID:
-        _end_child(None)
+        module("errors").end_child(None)
     flush()
+    if not is_ours(1, 2):
+        S.broken = module("mend").descriptors()
     _finish(frame)
-
-
-def _end_child(error):
-    """A forked child came to the end of the cell: it must not go on here."""
-    code = 0
-    if isinstance(error, SystemExit):
-        code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    elif error is not None:
-        code = 1
-        try:
-            sys.excepthook(type(error), error, error.__traceback__)
-        except BaseException:
-            pass
-    flush()
-    os_exit(code & 255)
 
 
 def _finish(frame):
@@ -796,9 +342,10 @@ def _finish(frame):
         if pending:
             frame["pending_tasks"] = pending
     try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        wait_any()
         frame["children"] = True
-    except (OSError, AttributeError):
+    except OSError:
+        # There is none.
         pass
     frame["mark"] = write_mark() if options["marks_end"] else 0
     S.running = 0
@@ -811,7 +358,7 @@ def _execute(number, source):
     if source[:1] == "\ufeff":
         source = source[1:]
     lines = source.splitlines(True)
-    _codes[name] = lines
+    codes[name] = lines
     linecache = sys.modules.get("linecache")
     if linecache is not None:
         linecache.cache[name] = (len(source), None, lines, name)
@@ -826,7 +373,7 @@ def _execute(number, source):
         if last is not None:
             last = compile(last, name, "eval", flags, True)
     except SyntaxError as error:
-        raise _explained(error, source) from None
+        raise module("reading").explained(error, source) from None
     S.futures |= flags & FUTURES
     if tree.body:
         _evaluate(code)
@@ -849,35 +396,7 @@ def _read(source, name):
         return compile(source, name, "exec", flags, True), source
     except (SyntaxError, ValueError) as error:
         refused = error
-    if isinstance(refused, IndentationError):
-        level = _dedent(source)
-        try:
-            return compile(level, name, "exec", flags, True), level
-        except (SyntaxError, ValueError):
-            pass
-    if not isinstance(refused, SyntaxError):
-        raise SyntaxError(str(refused)) from None
-    plain = module("idioms").rewrite(source)
-    if plain != source:
-        return compile(plain, name, "exec", flags, True), plain
-    raise _explained(refused, source) from None
-
-
-def _dedent(source):
-    """Takes away the indent that all lines share."""
-    lines = source.splitlines(True)
-    margin = None
-    for line in lines:
-        text = line.lstrip(" \t")
-        if not text.strip() or text.startswith("#"):
-            continue
-        indent = line[: len(line) - len(text)]
-        if margin is None:
-            margin = indent
-        while not indent.startswith(margin):
-            margin = margin[:-1]
-    cut = len(margin or "")
-    return "".join(line[cut:] if line[:cut] == margin else line.lstrip(" \t") for line in lines)
+    return module("reading").read(source, name, flags, refused)
 
 
 def _is_silenced(statement, source):
@@ -885,17 +404,6 @@ def _is_silenced(statement, source):
     line = source.splitlines()[statement.end_lineno - 1]
     rest = line.encode("utf-8", "surrogatepass")[statement.end_col_offset :]
     return rest.lstrip().startswith(b";")
-
-
-def _explained(error, source):
-    if error.msg and error.msg.startswith("'return' outside"):
-        error.msg += ": write the value as the last line of the cell"
-    elif error.msg and error.msg.startswith("'yield' outside"):
-        error.msg += ": put it into a function, or print the values"
-    lines = source.splitlines()
-    if error.text is None and error.lineno and error.lineno <= len(lines):
-        error.text = lines[error.lineno - 1]
-    return error
 
 
 def _evaluate(code):
@@ -932,13 +440,3 @@ def _is_plain(value, room, depth):
             for key, item in value.items()
         )
     return False
-
-
-def _describe(frame, error):
-    """Says in `frame` how the cell failed."""
-    if isinstance(error, SystemExit) and error.code in (None, 0, False):
-        frame["status"] = "exit"
-        return
-    if isinstance(error, KeyboardInterrupt) and S.interrupts:
-        frame["status"] = "interrupted"
-    frame["error"] = module("errors").describe(error)

@@ -148,6 +148,10 @@ fn heading(started: &Started, version: &str, executable: &str, place: &str) -> S
             "fresh interpreter, with directory and environment as at first: ".to_owned()
         }
         WhyStarted::Lost => "fresh interpreter, variables of earlier cells are gone: ".to_owned(),
+        WhyStarted::Unused(limit) => format!(
+            "the interpreter was closed after {} s without a cell, variables of earlier cells are gone; fresh interpreter: ",
+            limit.as_secs_f64()
+        ),
         WhyStarted::Ended(exit) => format!(
             "the interpreter had ended since the last cell ({exit}), variables of earlier cells are gone; fresh interpreter: "
         ),

@@ -269,3 +269,22 @@ async fn c15_memory_over_the_mark_is_told_and_over_the_limit_ends_the_interprete
     ended.has("all variables are lost");
     assert_eq!(notebook.run("1").await.value(), Some("1"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interpreter_that_stays_unused_is_closed_where_the_harness_wants_that() {
+    let mut limits = KernelLimits::default();
+    limits.unused = Some(Duration::from_millis(400));
+    let notebook = Notebook::with(limits, |builder| builder);
+    let first = notebook
+        .run("import atexit, os\nkept = 1\n_ = atexit.register(lambda: open('farewell', 'w').close())\nos.getpid()")
+        .await;
+    let pid: u32 = first.value().unwrap().parse().unwrap();
+    // In use: a cell that takes longer than the limit.
+    notebook.run("import time\ntime.sleep(0.6)").await;
+    assert_eq!(notebook.run("kept").await.value(), Some("1"));
+    eventually(|| !is_running(pid)).await;
+    assert!(notebook.path().join("farewell").exists());
+    let next = notebook.run("'kept' in globals()").await;
+    assert_eq!(next.value(), Some("False"));
+    next.has("the interpreter was closed after 0.4 s without a cell");
+}

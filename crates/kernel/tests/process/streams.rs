@@ -40,6 +40,7 @@ async fn cells_run_and_print_over_three_streams() {
         .run("import os, sys, time, threading\n_ = os.system('echo child; echo error >&2; cat')")
         .await;
     assert_eq!(child.output(), "child\nerror\n");
+    assert_eq!(child.details["notes"], serde_json::json!([]));
     let flood = notebook.run("for n in range(50_000): print(n)").await;
     assert_eq!(flood.details["output_bytes"], 288_890);
 }

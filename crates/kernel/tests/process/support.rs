@@ -95,13 +95,17 @@ impl Notebook {
 
     /// Runs a cell, and cancels it after a while.
     pub(crate) async fn run_cancelled(&self, code: &str, after: Duration) -> Outcome {
+        let arguments = json!({ "code": code, "description": "test" });
+        self.call_cancelled(arguments, after).await
+    }
+
+    pub(crate) async fn call_cancelled(&self, arguments: Value, after: Duration) -> Outcome {
         let token = CancellationToken::new();
         let cancel = async {
             tokio::time::sleep(after).await;
             token.cancel();
             std::future::pending::<()>().await;
         };
-        let arguments = json!({ "code": code, "description": "test" });
         tokio::select! {
             outcome = self.call_with(arguments, token.clone()) => outcome,
             () = cancel => unreachable!(),
@@ -113,11 +117,15 @@ impl Notebook {
     }
 
     async fn call_with(&self, arguments: Value, token: CancellationToken) -> Outcome {
+        let shown = arguments.to_string();
         let call = Call::new("eval", arguments).with_token(token);
         let answer = self.registry.dispatch_call(call);
         // Nothing here takes that long unless it is broken.
         let answer = tokio::time::timeout(Duration::from_secs(60), answer);
-        Outcome::of(answer.await.expect("the host hangs"))
+        match answer.await {
+            Ok(answer) => Outcome::of(answer),
+            Err(_) => panic!("the host hangs on {shown}"),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use kernel::KernelLimits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bridge::Echo;
 use crate::support::{Notebook, Outcome};
@@ -62,20 +62,16 @@ fn generate(random: &mut fastrand::Rng, seq: u64) -> Generated {
         };
         // What is refused must not keep the next piece from being tried.
         if matches!(piece.as_str(), "sys.exit(3)") || piece.starts_with("raise") {
-            code.push_str(&format!("if {}: {piece}\n", random.u32(0..4) == 0));
+            if random.u32(0..4) == 0 {
+                code.push_str(&format!("{piece}\n"));
+            }
             continue;
         }
         let indented = piece.replace('\n', "\n    ");
         code.push_str(&format!(
             "try:\n    {indented}\nexcept (OSError, ValueError, AttributeError, KeyboardInterrupt): pass\n"
         ));
-        code = code
-            .replace("if true:", "if True:")
-            .replace("if false:", "if False:");
     }
-    code = code
-        .replace("if true:", "if True:")
-        .replace("if false:", "if False:");
     match random.u32(0..24) {
         0 => {
             let exit = random.u32(0..70);
@@ -133,9 +129,15 @@ fn check(generated: &Generated, outcome: &Outcome, seq: u64) -> Result<(), Strin
     // Where a piece before ended the cell, its end is not reached.
     let is_raised =
         outcome.status() == "error" || outcome.details["notes"].to_string().contains("`exit`");
+    // A child that is forked while a thread holds a lock waits for it for ever;
+    // the cell, which waits for the child, is stopped as one that is idle.
+    let is_stuck =
+        generated.code.contains("os.waitpid") && outcome.text.contains("it wrote nothing");
     match &generated.wanted {
+        _ if is_stuck => Ok(()),
         _ if is_raised => Ok(()),
         Wanted::Death(how) if outcome.status() == "died" && outcome.text.contains(how) => Ok(()),
+        Wanted::Stop if outcome.text.contains("while the interpreter started") => Ok(()),
         Wanted::Stop if ["interrupted", "died"].contains(&outcome.status()) => Ok(()),
         Wanted::Life if outcome.status() == "ok" => Ok(()),
         wanted => Err(format!("`{}`, not {wanted:?}", outcome.status())),
@@ -157,11 +159,12 @@ async fn random_cells_always_get_an_answer_and_keep_their_output() {
     });
     for seq in 1..=cells {
         let generated = generate(&mut random, seq);
+        let call = json!({ "code": generated.code, "description": "x", "timeout_seconds": 10 });
         let outcome = if generated.cancel {
             let after = Duration::from_millis(random.u64(5..150));
-            notebook.run_cancelled(&generated.code, after).await
+            notebook.call_cancelled(call, after).await
         } else {
-            notebook.run(&generated.code).await
+            notebook.call(call).await
         };
         let late: &Value = &outcome.details["late"];
         if let Err(why) = check(&generated, &outcome, seq) {
