@@ -33,10 +33,10 @@ def _load(name):
 
 
 def flush():
-    for name in ("stdout", "stderr"):
+    # A cell may have deleted or replaced its streams, with text left in ours.
+    for holder, name in ((sys, "stdout"), (sys, "stderr"), (S, "stdout"), (S, "stderr")):
         try:
-            # A cell may have deleted or replaced it.
-            getattr(sys, name).flush()
+            getattr(holder, name).flush()
         except Exception:
             pass
 
