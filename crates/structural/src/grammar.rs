@@ -107,6 +107,8 @@ pub(crate) struct Kind {
     pub(crate) closer: bool,
     /// Holds text in which `$` and white space are themselves: strings, comments.
     pub(crate) textual: bool,
+    /// A string with code in it, whose text may have no node of its own.
+    pub(crate) verbatim: bool,
     /// A keyword of a language that does not mind its case.
     pub(crate) keyword: bool,
     /// More than one `$NAME` stands for.
@@ -258,6 +260,10 @@ fn kind(language: &Language, name: &str, named: bool) -> Kind {
         separator: !named && name == ",",
         closer: !named && matches!(name, ")" | "]" | "}" | ">" | "|" | "end" | "|}" | "}}"),
         textual: named && (is_textual(name) || language.text_kinds.contains(&name)),
+        verbatim: named
+            && ["interpolated_string", "expandable"]
+                .iter()
+                .any(|w| name.contains(w)),
         keyword: named && language.ignores_case && name.starts_with("keyword_"),
         never_one: named && language.never_one.contains(&name),
         token_run: named && language.token_runs.contains(&name),

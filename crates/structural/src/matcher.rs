@@ -501,3 +501,16 @@ pub(crate) fn push_gap(gap: &mut Vec<u8>, text: &[u8]) {
         }),
     );
 }
+
+/// Adds the text between two children of a node of this kind to `gap`: as it is
+/// where it is a part of a text.
+pub(crate) fn push_gap_in(kind: Kind, gap: &mut Vec<u8>, text: &[u8]) {
+    let start = gap.len();
+    push_gap(gap, text);
+    // What some grammars have no node for; strings side by side have only white
+    // space between them.
+    if kind.verbatim || (kind.textual && gap.len() > start) {
+        gap.truncate(start);
+        gap.extend(text.iter().copied().filter(|b| *b != b'\r'));
+    }
+}

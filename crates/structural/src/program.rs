@@ -61,6 +61,8 @@ pub(crate) struct Token {
     pub(crate) is_extra: bool,
     /// Compared by bytes, as against by kind.
     pub(crate) is_named: bool,
+    /// White space at its end is a part of it.
+    pub(crate) keeps_blanks: bool,
     /// A separator with a run behind it: an empty run goes together with it.
     pub(crate) before_run: bool,
 }

@@ -1,7 +1,7 @@
 //! Matches tokens, comments, and what is between the nodes.
 
 use super::same::is_same_but_for_carriage_returns;
-use super::{Advance, Matcher, State, Try, consumed, push_gap};
+use super::{Advance, Matcher, State, Try, consumed, push_gap_in};
 use crate::program::{Class, Op, Program, Token};
 
 impl Matcher<'_> {
@@ -35,6 +35,7 @@ impl Matcher<'_> {
     /// Whether the text of a node that no child covers is `wanted`.
     pub(super) fn has_gap(&self, parent: u32, wanted: &[u8]) -> bool {
         let node = self.tree.node(parent);
+        let kind = self.kind(parent);
         let mut at = node.start as usize;
         let mut rest = wanted;
         let mut take = |bytes: &[u8]| -> bool {
@@ -42,7 +43,7 @@ impl Matcher<'_> {
                 return true;
             }
             let mut gap = Vec::new();
-            push_gap(&mut gap, bytes);
+            push_gap_in(kind, &mut gap, bytes);
             match rest.strip_prefix(gap.as_slice()) {
                 Some(after) => {
                     rest = after;

@@ -13,7 +13,9 @@ use crate::languages::{Context, Rung};
 use crate::program::{Class, Literal, Op, Optional, Program, RunAfter, Token};
 use crate::tree::FlatTree;
 use check::{check_language, check_text};
-use holes::{chain, find_hole};
+pub(super) use check::{is_refused_dollar, is_running_text};
+use holes::find_hole;
+pub(super) use holes::{chain, smallest_around};
 
 /// The deepest pattern accepted, in nested nodes.
 const MAX_DEPTH: usize = 200;
@@ -489,6 +491,7 @@ impl Builder<'_> {
         );
         self.children(&inside, depth + 1, false)?;
         let gap = gap(
+            kind,
             &self.written.text,
             self.clipped(index),
             inside.iter().map(|c| self.clipped(*c)),
@@ -543,6 +546,8 @@ impl Builder<'_> {
             _ => Class::Plain,
         };
         self.note_literal(text, kind, class);
+        let keeps_blanks =
+            super::leaves::keeps_blanks(self.grammar, self.tree, self.written, index);
         self.push(
             Op::Token(Token {
                 kind: node.kind,
@@ -551,6 +556,7 @@ impl Builder<'_> {
                 class,
                 is_extra: node.flags.is_extra(),
                 is_named: kind.named,
+                keeps_blanks,
                 before_run: before_run && class == Class::Separator,
             }),
             start,
@@ -612,8 +618,9 @@ pub(super) fn keyword_behind_hole(
     None
 }
 
-/// Returns the text of a node that no child covers, without white space.
+/// Returns the text of a node that no child covers, without what says nothing.
 fn gap(
+    kind: Kind,
     text: &str,
     whole: (usize, usize),
     children: impl Iterator<Item = (usize, usize)>,
@@ -621,13 +628,12 @@ fn gap(
     let mut gap = Vec::new();
     let mut at = whole.0;
     for (start, end) in children {
-        crate::matcher::push_gap(&mut gap, text.as_bytes().get(at..start).unwrap_or_default());
+        let text = text.as_bytes().get(at..start).unwrap_or_default();
+        crate::matcher::push_gap_in(kind, &mut gap, text);
         at = at.max(end);
     }
-    crate::matcher::push_gap(
-        &mut gap,
-        text.as_bytes().get(at..whole.1).unwrap_or_default(),
-    );
+    let text = text.as_bytes().get(at..whole.1).unwrap_or_default();
+    crate::matcher::push_gap_in(kind, &mut gap, text);
     gap.into()
 }
 

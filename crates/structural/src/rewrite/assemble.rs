@@ -160,7 +160,10 @@ impl<'a> Assembler<'a> {
                         from: traced.from,
                         to: traced.to,
                     };
-                    let range = without_line_end(self.source, bytes_of(self.tree, bound));
+                    let mut range = bytes_of(self.tree, bound);
+                    if !piece.keeps_blanks {
+                        range = without_line_end(self.source, range);
+                    }
                     let start = range.start.max(end);
                     At {
                         range: start..range.end.max(start),

@@ -21,6 +21,8 @@ pub(crate) struct Piece {
     /// The step that consumes it; none for a run at the end of a sequence.
     pub(crate) step: Option<u32>,
     pub(crate) what: PieceWhat,
+    /// Whether white space at its end is a part of it.
+    pub(crate) keeps_blanks: bool,
 }
 
 /// What a piece of a pattern is.
@@ -209,10 +211,7 @@ impl Gaps<'_> {
             .and_then(|i| self.pieces.get(i))
             .map(|p| p.range.end);
         let to = self.pieces.get(piece).map(|p| p.range.start);
-        match (from, to) {
-            (Some(from), Some(to)) => self.pattern.get(from..to).unwrap_or_default(),
-            _ => "",
-        }
+        between(self.pattern, from, to)
     }
 
     fn template_gap(&self, before: Option<&Step>, behind: Option<&Step>) -> &str {
@@ -222,10 +221,7 @@ impl Gaps<'_> {
         let to = behind
             .and_then(|s| self.units.get(s.units.start))
             .map(|u| u.range.start);
-        match (from, to) {
-            (Some(from), Some(to)) => self.template.get(from..to).unwrap_or_default(),
-            _ => "",
-        }
+        between(self.template, from, to)
     }
 
     fn gap(&self, before: Option<&Step>, behind: Option<&Step>) -> Gap {
@@ -308,11 +304,24 @@ impl Gaps<'_> {
     }
 }
 
+/// Returns the text between two places; behind the last one, to the end.
+fn between(text: &str, from: Option<usize>, to: Option<usize>) -> &str {
+    match (from, to) {
+        (Some(from), Some(to)) => text.get(from..to).unwrap_or_default(),
+        (Some(from), None) => text.get(from..).unwrap_or_default(),
+        (None, _) => "",
+    }
+}
+
 /// Returns the pieces of a pattern in order; `None` if they cannot be told apart.
 fn pieces(program: &Program, pattern: &Pattern) -> Option<Vec<Piece>> {
     let text = pattern.text();
-    let holes: Vec<(Range<usize>, Option<usize>)> = dollars(text, pattern.backslash())
-        .into_iter()
+    let dollars = dollars(text, pattern.backslash());
+    let escapes: Vec<usize> = (dollars.iter())
+        .filter(|d| matches!(d.form, DollarForm::Escaped))
+        .map(|d| d.span.start)
+        .collect();
+    let holes: Vec<(Range<usize>, Option<usize>)> = (dollars.into_iter())
         .filter_map(|dollar| match dollar.form {
             DollarForm::Hole(HoleKind::One | HoleKind::Run, name) => {
                 let variable = pattern.variables().iter().position(|v| v.name == name);
@@ -326,16 +335,12 @@ fn pieces(program: &Program, pattern: &Pattern) -> Option<Vec<Piece>> {
         let start = *place as usize;
         let (range, what) = match op {
             Op::Token(token) => {
-                let token_text = std::str::from_utf8(&token.text).ok()?.trim_end();
-                let rest = text.get(start..)?;
-                let length = if rest.starts_with(token_text) {
-                    token_text.len()
-                } else {
-                    // `\$NAME` is written without its backslash.
-                    rest.strip_prefix('\\')?.strip_prefix(token_text)?;
-                    token_text.len() + 1
-                };
-                (start..start + length, PieceWhat::Token(token.class))
+                let mut token_text = std::str::from_utf8(&token.text).ok()?;
+                if !token.keeps_blanks {
+                    token_text = token_text.trim_end();
+                }
+                let end = end_of_token(text, start, token_text, &escapes)?;
+                (start..end, PieceWhat::Token(token.class))
             }
             Op::Hole { .. } | Op::Run { .. } => {
                 let (span, variable) = holes.iter().find(|(span, _)| span.contains(&start))?;
@@ -350,6 +355,7 @@ fn pieces(program: &Program, pattern: &Pattern) -> Option<Vec<Piece>> {
             range,
             step: Some(u32::try_from(step).ok()?),
             what,
+            keeps_blanks: matches!(op, Op::Token(token) if token.keeps_blanks),
         });
     }
     // Runs at the ends of a sequence have no step.
@@ -365,11 +371,33 @@ fn pieces(program: &Program, pattern: &Pattern) -> Option<Vec<Piece>> {
                     range: span,
                     step: None,
                     what: PieceWhat::Hole(variable),
+                    keeps_blanks: false,
                 },
             );
         }
     }
     Some(found)
+}
+
+/// Returns where a token of the pattern ends, which has a backslash more for
+/// each `\$NAME`; `None` if it is not there.
+fn end_of_token(text: &str, start: usize, token: &str, escapes: &[usize]) -> Option<usize> {
+    let mut at = start;
+    let mut rest = token;
+    for escape in escapes.iter().filter(|e| **e >= start) {
+        let Some((before, behind)) = rest
+            .split_at_checked(escape - at)
+            .filter(|(_, b)| !b.is_empty())
+        else {
+            break;
+        };
+        if text.get(at..*escape) != Some(before) {
+            return None;
+        }
+        at = escape + 1;
+        rest = behind;
+    }
+    text.get(at..)?.starts_with(rest).then_some(at + rest.len())
 }
 
 /// Whether a piece and a unit are the same metavariable or the same text.

@@ -13,6 +13,7 @@ mod layout;
 mod refused;
 mod separators;
 mod templates;
+mod texts;
 mod wrapped;
 
 use std::sync::Arc;

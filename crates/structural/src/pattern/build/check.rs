@@ -90,13 +90,7 @@ pub(super) fn check_text(
                 if text || *reason == PlainReason::Bare {
                     continue;
                 }
-                let refused = grammar.language().refused_dollar_kinds;
-                let in_tokens =
-                    chain(tree, around).any(|n| grammar.kind(tree.node(n).kind).token_run);
-                let is_refused = !in_tokens
-                    && chain(tree, around)
-                        .take(3)
-                        .any(|n| refused.contains(&grammar.kind_name(tree.node(n).kind)));
+                let is_refused = is_refused_dollar(grammar, tree, around);
                 if is_refused || *reason == PlainReason::TwoDollars {
                     return Err(Refusal::BadDollar(number));
                 }
@@ -104,6 +98,21 @@ pub(super) fn check_text(
         }
     }
     Ok(())
+}
+
+/// Whether only the grammar has a `$name` here, and no real file.
+pub(in crate::pattern) fn is_refused_dollar(
+    grammar: &Grammar,
+    tree: &FlatTree,
+    around: u32,
+) -> bool {
+    let refused = grammar.language().refused_dollar_kinds;
+    let kind = |n: u32| tree.node(n).kind;
+    let in_tokens = || chain(tree, around).any(|n| grammar.kind(kind(n)).token_run);
+    chain(tree, around)
+        .take(3)
+        .any(|n| refused.contains(&grammar.kind_name(kind(n))))
+        && !in_tokens()
 }
 
 /// Whether a node is a text token, or the text between the parts of one.
@@ -114,7 +123,7 @@ pub(super) fn in_text(grammar: &Grammar, tree: &FlatTree, index: u32) -> bool {
 }
 
 /// Kinds that hold running text: a metavariable is one only when it is all of it.
-pub(super) fn is_running_text(name: &str) -> bool {
+pub(in crate::pattern) fn is_running_text(name: &str) -> bool {
     name.contains("text")
         || name.contains("content")
         || name.contains("fragment")

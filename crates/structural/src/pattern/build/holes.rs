@@ -5,7 +5,7 @@ use crate::grammar::Grammar;
 use crate::pattern::scaffold::{Kept, Written};
 use crate::tree::FlatTree;
 
-pub(super) fn chain(tree: &FlatTree, from: u32) -> impl Iterator<Item = u32> {
+pub(in crate::pattern) fn chain(tree: &FlatTree, from: u32) -> impl Iterator<Item = u32> {
     let mut next = Some(from);
     std::iter::from_fn(move || {
         let at = next?;
@@ -15,7 +15,7 @@ pub(super) fn chain(tree: &FlatTree, from: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-pub(super) fn smallest_around(tree: &FlatTree, start: u32, end: u32) -> u32 {
+pub(in crate::pattern) fn smallest_around(tree: &FlatTree, start: u32, end: u32) -> u32 {
     let mut at = 0;
     while let Some(inner) = tree.children(at).find(|c| {
         let node = tree.node(*c);
