@@ -411,7 +411,7 @@ const SCALA: Language = Language {
             "yield",
         ],
     }],
-    fillers: &["@: Int", "case @ => 0"],
+    fillers: &["@: Int", "case @ => 0", "@ <- 0"],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
     ..Language::new(

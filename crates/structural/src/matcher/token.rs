@@ -129,7 +129,8 @@ impl Matcher<'_> {
                     return Advance::To(consumed(state, node.next, node.end));
                 }
                 match next_op {
-                    Some(Op::Leave { .. } | Op::Done) => skip(state),
+                    Some(Op::Leave { .. }) => skip(state),
+                    Some(Op::Done) if !self.goes_on(&state, at, end) => skip(state),
                     // A line end does what the terminator does.
                     _ if at < end && self.has_line_end(state.last_end, at) => skip(state),
                     _ if self.grammar.is_list(self.tree.node(state.parent).kind) => skip(state),
@@ -162,6 +163,19 @@ impl Matcher<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the terminator that is missing here stands behind something
+    /// else: that of `struct s {} v;` is no terminator of `struct s {}`.
+    fn goes_on(&self, state: &State, mut at: u32, end: u32) -> bool {
+        while at < end {
+            self.spend(1);
+            if self.kind(at).terminator {
+                return !self.grammar.is_list(self.tree.node(state.parent).kind);
+            }
+            at = self.tree.node(at).next;
+        }
+        false
     }
 
     pub(super) fn has_line_end(&self, from: u32, next: u32) -> bool {

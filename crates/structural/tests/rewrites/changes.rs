@@ -278,3 +278,14 @@ fn deep_and_long_code_is_rewritten() {
     assert_eq!(result.replacements.len(), 1);
     assert!(result.bytes.starts_with(b"x = f(b, a.c()"));
 }
+
+#[test]
+fn a_type_with_a_variable_behind_it_is_not_rewritten_as_one_alone() {
+    check(
+        "c",
+        "struct $N { $$$F };",
+        "union $N { $$$F };",
+        "struct a { int z; };\nstruct b { int z; } v;\ntypedef struct c { int z; } c;\n",
+        "union a { int z; };\nstruct b { int z; } v;\ntypedef struct c { int z; } c;\n",
+    );
+}

@@ -4,7 +4,16 @@ use crate::languages::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter,
     Pattern, Statement, Type,
 };
-use crate::languages::{Dropped, Language, Reserved, context};
+use crate::languages::{Dropped, Language, OtherFiller, Reserved, context};
+
+/// What an import names is a string.
+const fn uri_behind(behind: &'static str) -> OtherFiller {
+    OtherFiller {
+        behind,
+        text: "\"@\"",
+        is_meant: true,
+    }
+}
 
 pub(super) const DART: Language = Language {
     extensions: &["dart"],
@@ -162,7 +171,16 @@ pub(super) const DART: Language = Language {
         },
     ],
     fillers: &["int @;", "int @", "case @: break;", "@ => 0"],
-    slot_edges: &[":", "=>", "->", "case", "default", "else"],
+    other_fillers: &[
+        uri_behind("import"),
+        uri_behind("export"),
+        uri_behind("part"),
+        uri_behind("part of"),
+    ],
+    slot_edges: &[
+        ":", "=>", "->", "case", "default", "else", "import", "export", "part", "part of", "as",
+        "deferred", "show", "hide",
+    ],
     whole_words: true,
     ..Language::new(
         "dart",

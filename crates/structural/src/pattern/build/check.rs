@@ -19,7 +19,9 @@ pub(super) fn check_language(
     if let Some(first) = leaves().find(|n| kept.range(*n).is_some()) {
         let node = tree.node(first);
         let text = written.text.get(tree.range(first)).unwrap_or_default();
-        if language.reserves(grammar.kind_name(node.kind), text) {
+        // Some grammars have the keyword itself as a leaf of the name.
+        let mut same = chain(tree, first).take_while(|n| tree.range(*n) == tree.range(first));
+        if same.any(|n| language.reserves(grammar.kind_name(tree.node(n).kind), text)) {
             return Err(Refusal::NotWhole {
                 at: written.to_pattern(node.start as usize),
             });
