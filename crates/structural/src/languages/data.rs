@@ -69,6 +69,7 @@ const DOCKERFILE: Language = Language {
     contexts: &[context(Statement, "", "\n", "FROM $X AS $Y")],
     holes: &[Upper, Lower, Quoted, Dollar],
     ignores_case: true,
+    names_in_texts: true,
     ..Language::new(
         "dockerfile",
         compiled!(
@@ -208,6 +209,7 @@ const MAKE: Language = Language {
         context(Clause, "ifdef Z\n", "\nendif\n", "else\n$X = 1"),
         context(Argument, "z = z ", " z\n", "$(CC)"),
     ],
+    names_in_texts: true,
     ..Language::new(
         "make",
         compiled!(

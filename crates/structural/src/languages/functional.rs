@@ -282,6 +282,7 @@ const JULIA: Language = Language {
         ],
     }],
     text_kinds: &["command_literal", "content"],
+    names_in_texts: true,
     ..Language::new(
         "julia",
         compiled!(

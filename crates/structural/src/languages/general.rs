@@ -52,6 +52,7 @@ pub(crate) fn row(name: &str) -> &'static Language {
         Box::leak(Box::new(Language {
             contexts: CONTEXTS,
             holes: &[Upper, Lower, Quoted, Dollar],
+            names_in_texts: true,
             ..Language::new(id.leak(), None)
         }))
     })

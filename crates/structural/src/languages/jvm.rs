@@ -75,6 +75,7 @@ const GROOVY: Language = Language {
     fillers: &["int @;", "int @", "case @:"],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
+    names_in_texts: true,
     ..Language::new(
         "groovy",
         compiled!(
@@ -317,6 +318,7 @@ const KOTLIN: Language = Language {
     }],
     fillers: &["var @: Int", "var @: Int;", "@: Int", "@ -> 0"],
     whole_words: true,
+    names_in_texts: true,
     ..Language::new(
         "kotlin",
         compiled!(
@@ -414,6 +416,7 @@ const SCALA: Language = Language {
     fillers: &["@: Int", "case @ => 0", "@ <- 0"],
     slot_edges: &[":", "=>", "->", "case", "default", "else"],
     whole_words: true,
+    names_in_texts: true,
     ..Language::new(
         "scala",
         compiled!(

@@ -85,6 +85,8 @@ pub struct Language {
     /// Leaf kinds in which `$` is always plain text, beyond the kinds whose
     /// name says so (`string`, `comment`, `text`, `template`, `heredoc`, ...).
     pub text_kinds: &'static [&'static str],
+    /// Whether `$NAME` in a string of the language means a variable of its own.
+    pub names_in_texts: bool,
     /// Kinds in which the grammar lets a `$name` through that no real file has
     /// there, so that it is refused as a misspelt metavariable.
     pub refused_dollar_kinds: &'static [&'static str],
@@ -185,6 +187,7 @@ impl Language {
             other_fillers: &[],
             slot_edges: &[],
             text_kinds: &[],
+            names_in_texts: false,
             refused_dollar_kinds: &[],
             token_runs: &[],
             ignores_case: false,

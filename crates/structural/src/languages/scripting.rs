@@ -39,6 +39,7 @@ const BASH: Language = Language {
             "until", "while",
         ],
     }],
+    names_in_texts: true,
     ..Language::new(
         "bash",
         compiled!(
@@ -163,6 +164,7 @@ const PHP: Language = Language {
         "endwhile",
     ],
     whole_words: true,
+    names_in_texts: true,
     ..Language::new(
         "php",
         compiled!(
@@ -214,6 +216,7 @@ const POWERSHELL: Language = Language {
     ],
     holes: &[Dollar, Upper, Lower],
     ignores_case: true,
+    names_in_texts: true,
     ..Language::new(
         "powershell",
         compiled!(

@@ -440,7 +440,10 @@ fn refused(text: &str, dollars: &[Dollar], attempts: Vec<(Rung, Refusal)>) -> Pa
                 why: "it is glued to other text, and a metavariable stands for a whole node",
                 next: "let the metavariable stand for the whole name, and say the rest in words".to_owned(),
             }),
-            PlainReason::Bare => None,
+            PlainReason::Bare => in_brackets(text, dollar).filter(|_| {
+                let fails_there = |at: usize| dollar.span.start <= at && at <= dollar.span.end;
+                (attempts.iter()).any(|(_, r)| matches!(r, Refusal::Fault { at, .. } if fails_there(*at)))
+            }),
         }
     });
     if let Some(bad) = bad {
@@ -486,6 +489,17 @@ fn refused(text: &str, dollars: &[Dollar], attempts: Vec<(Rung, Refusal)>) -> Pa
     PatternError::Unparsable(listed)
 }
 
+/// Refuses `${NAME}`.
+fn in_brackets(text: &str, dollar: &Dollar) -> Option<PatternError> {
+    let behind = text.get(dollar.span.end..)?.strip_prefix('{')?;
+    let (name, _) = behind.split_once('}')?;
+    is_name(name.as_bytes()).then(|| PatternError::BadMetavariable {
+        text: format!("${{{name}}}"),
+        why: "the name of a metavariable has no brackets around it",
+        next: format!("write `${name}`"),
+    })
+}
+
 impl Compiler<'_, '_> {
     /// Reads the pattern in one context.
     fn read(
@@ -510,13 +524,10 @@ impl Compiler<'_, '_> {
             }
             match self.build(dollars, &stands, variables, context) {
                 Err(Refusal::InText(which)) => {
-                    let escaped = matches!(stands.get(which), Some(Stand::Unescaped));
                     if let Some(stand) = stands.get_mut(which) {
                         *stand = Stand::Plain;
                     }
-                    if !escaped {
-                        reset(&mut stands);
-                    }
+                    reset(&mut stands);
                 }
                 Err(Refusal::HoleInToken(which)) => {
                     glued = glued.or(Some(which));

@@ -72,6 +72,17 @@ pub enum TemplateError {
         /// As in the pattern.
         bound: String,
     },
+    /// What the language has no such name for, and what is written unlike a
+    /// metavariable: `$name`, `$1`, `${NAME}`.
+    #[error(
+        "`{text}` is no metavariable: their names are upper case letters, digits and `_`, and begin with a letter"
+    )]
+    Misspelt {
+        /// It.
+        text: String,
+        /// The one that was probably meant, with its `$`.
+        meant: Option<String>,
+    },
     /// `$_`, `$$$` or `$$$_`, which stand for nothing in particular.
     #[error("`{0}` binds nothing, so that nothing can be put in its place")]
     Unnamed(String),
@@ -95,6 +106,10 @@ impl TemplateError {
                 }
             }
             Self::OtherForm { bound, .. } => format!("write `{bound}`"),
+            Self::Misspelt { meant, .. } => match meant {
+                Some(meant) => format!("write `{meant}`"),
+                None => "put a metavariable in the pattern, and write it as there".to_owned(),
+            },
             Self::Unnamed(text) => {
                 format!(
                     "name it in the pattern and use the name, or write `\\{text}` if it is text"
@@ -130,6 +145,16 @@ enum Form {
     Refused(TemplateError),
 }
 
+/// What a `$` is glued to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Glue {
+    None,
+    /// A metavariable that ends where it begins.
+    Metavariable,
+    /// Other text.
+    Text,
+}
+
 impl Template {
     /// Reads `text` as what matches of `pattern` are replaced by.
     ///
@@ -148,9 +173,14 @@ impl Template {
         let places = places(&text, pattern);
         let rung = pattern.programs().first().map(|p| p.rung);
         let dollars: Vec<Dollar> = places.iter().map(|p| as_dollar(&text, p)).collect();
-        let leaves =
-            leaves(&text, &dollars, grammar, rung).unwrap_or_else(|| plain_leaves(&text, &places));
-        let places = settle(&text, places, &leaves, pattern)?;
+        let leaves = match leaves(&text, &dollars, grammar, rung) {
+            Some(leaves) => leaves,
+            None => match misspelt(&text, &dollars, pattern, grammar) {
+                Some(error) => return Err(error),
+                None => plain_leaves(&text, &places),
+            },
+        };
+        let places = settle(&text, places, &leaves, pattern, grammar)?;
         let units = units(&text, &places, &leaves);
         let plain_dollars = (places.iter())
             .filter(|p| !matches!(p.form, Form::Bound { .. }))
@@ -217,11 +247,20 @@ fn places(text: &str, pattern: &Pattern) -> Vec<Place> {
             .unwrap_or(word_start);
         let word = text.get(word_start..word_end).unwrap_or_default();
         let before = start.checked_sub(1).and_then(at);
-        let is_glued = before.is_some_and(is_word)
-            || found.last().is_some_and(|p| p.span.end == start)
-            || at(word_end) == Some(b'$');
+        let last = found.last().filter(|p| p.span.end == start);
+        let glue = if at(word_end) == Some(b'$') || (before.is_some_and(is_word) && last.is_none())
+        {
+            Glue::Text
+        } else if last.is_some() {
+            match last.map(|p| &p.form) {
+                Some(Form::Bound { .. }) => Glue::Metavariable,
+                _ => Glue::Text,
+            }
+        } else {
+            Glue::None
+        };
         let is_escaped = before == Some(b'\\') && pattern.backslash() == Backslash::Escapes;
-        let (form, end) = form(dollars, word, is_glued, pattern);
+        let (form, end) = form(dollars, word, glue, pattern);
         let is_hole = !matches!(form, Form::Plain);
         let place = if is_escaped && is_hole {
             Place {
@@ -242,7 +281,7 @@ fn places(text: &str, pattern: &Pattern) -> Vec<Place> {
 
 /// Says what a number of `$` and the word behind them are, and how much of the
 /// word belongs to it.
-fn form(dollars: usize, word: &str, is_glued: bool, pattern: &Pattern) -> (Form, usize) {
+fn form(dollars: usize, word: &str, glue: Glue, pattern: &Pattern) -> (Form, usize) {
     let variables = pattern.variables();
     let number = |name: &str| variables.iter().position(|v| v.name == name);
     let written = || format!("{}{word}", "$".repeat(dollars));
@@ -278,6 +317,7 @@ fn form(dollars: usize, word: &str, is_glued: bool, pattern: &Pattern) -> (Form,
     };
     match number(name).and_then(|n| Some((n, variables.get(n)?))) {
         Some((variable, known)) if known.is_run == is_run => {
+            let is_glued = glue != Glue::None;
             (Form::Bound { variable, is_glued }, name.len())
         }
         Some((_, known)) => {
@@ -287,7 +327,7 @@ fn form(dollars: usize, word: &str, is_glued: bool, pattern: &Pattern) -> (Form,
             };
             (Form::Refused(error), name.len())
         }
-        None if is_glued => (Form::Plain, word.len()),
+        None if glue == Glue::Text => (Form::Plain, word.len()),
         None => {
             let nearest = tiers::nearest(name, variables.iter().map(|v| v.name.as_str()))
                 .first()
@@ -330,6 +370,7 @@ fn settle(
     places: Vec<Place>,
     leaves: &[Leaf],
     pattern: &Pattern,
+    grammar: &Grammar,
 ) -> Result<Vec<Place>, TemplateError> {
     let mut settled = Vec::with_capacity(places.len());
     for mut place in places {
@@ -340,8 +381,12 @@ fn settle(
             Form::Bound { is_glued, .. } if (is_in_text || is_glued) && is_plain_in_pattern() => {
                 Form::Plain
             }
-            // As in a pattern, a backslash in a string is the string's.
-            Form::Refused(_) | Form::Escaped if is_in_text => Form::Plain,
+            Form::Refused(error)
+                if is_in_text
+                    && (is_plain_in_pattern() || may_be_text(&error, pattern, grammar)) =>
+            {
+                Form::Plain
+            }
             Form::Refused(error) => return Err(error),
             form => form,
         };
@@ -349,6 +394,96 @@ fn settle(
         settled.push(place);
     }
     Ok(settled)
+}
+
+/// Whether what is refused as code may stand in a text.
+fn may_be_text(error: &TemplateError, pattern: &Pattern, grammar: &Grammar) -> bool {
+    let is_known = grammar.language().names_in_texts;
+    match error {
+        TemplateError::Unnamed(_) => true,
+        TemplateError::Unbound { name, .. } => {
+            let name = name.trim_start_matches('$');
+            is_known && !(pattern.variables().iter()).any(|v| is_near_miss(name, &v.name))
+        }
+        TemplateError::OtherForm { written, .. } => is_known && written.starts_with("$$"),
+        TemplateError::Misspelt { .. } | TemplateError::TooLarge => false,
+    }
+}
+
+/// Whether two names differ by one letter too few, too many, or wrong, or by
+/// two that changed places; very short names do not count.
+fn is_near_miss(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let same = (a.iter().zip(b)).take_while(|(x, y)| x == y).count();
+    let (a, b) = (
+        a.get(same..).unwrap_or_default(),
+        b.get(same..).unwrap_or_default(),
+    );
+    if same + a.len().min(b.len()) < 3 {
+        return false;
+    }
+    match (a, b) {
+        ([_, a @ ..], [_, b @ ..]) if a == b => true,
+        ([_, a @ ..], b) if a == b => true,
+        (a, [_, b @ ..]) if a == b => true,
+        ([a1, a2, a @ ..], [b1, b2, b @ ..]) => a1 == b2 && a2 == b1 && a == b,
+        _ => false,
+    }
+}
+
+/// Finds a `$` that does not parse, and would as a metavariable.
+fn misspelt(
+    text: &str,
+    dollars: &[Dollar],
+    pattern: &Pattern,
+    grammar: &Grammar,
+) -> Option<TemplateError> {
+    let mut others = dollars.to_vec();
+    let mut names: Vec<(Range<usize>, &str)> = Vec::new();
+    for dollar in &mut others {
+        if !matches!(dollar.form, DollarForm::Plain(_)) {
+            continue;
+        }
+        let Some((end, name)) = misspelt_name(text, dollar) else {
+            continue;
+        };
+        dollar.span.end = end;
+        dollar.form = DollarForm::Hole(HoleKind::One, format!("M{}", names.len()));
+        names.push((dollar.span.clone(), name));
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let rung = pattern.programs().first().map(|p| p.rung);
+    let leaves = leaves(text, &others, grammar, rung)?;
+    let (span, name) =
+        (names.into_iter()).find(|(span, _)| matter_at(&leaves, span.start) == Matter::Code)?;
+    let variables = pattern.variables();
+    let known = |name: &str| variables.iter().find(|v| v.name.eq_ignore_ascii_case(name));
+    let meant = known(name)
+        .or_else(|| {
+            let names = variables.iter().map(|v| v.name.as_str());
+            known(tiers::nearest(name, names).first()?)
+        })
+        .or(variables.first());
+    Some(TemplateError::Misspelt {
+        text: text.get(span)?.to_owned(),
+        meant: meant.map(with_dollars),
+    })
+}
+
+/// Returns the name in `$name`, `$1` or `${NAME}`, and where that ends.
+fn misspelt_name<'t>(text: &'t str, dollar: &Dollar) -> Option<(usize, &'t str)> {
+    let name = text.get(dollar.span.clone())?.trim_start_matches('$');
+    if !name.is_empty() {
+        return Some((dollar.span.end, name));
+    }
+    let (name, _) = text
+        .get(dollar.span.end..)?
+        .strip_prefix('{')?
+        .split_once('}')?;
+    let is_word = !name.is_empty() && name.bytes().all(is_word);
+    is_word.then_some((dollar.span.end + name.len() + 2, name))
 }
 
 fn matter_at(leaves: &[Leaf], at: usize) -> Matter {

@@ -128,7 +128,7 @@ fn bound_names_are_written_in_strings_too() {
     check(
         "python",
         "trace($X)",
-        "print(\"$X =\", $X, \"$Y\")",
+        "print(\"$X =\", $X, \"\\$Y\")",
         "trace(a.b)\n",
         "print(\"a.b =\", a.b, \"$Y\")\n",
     );
@@ -153,5 +153,115 @@ fn the_margin_around_a_template_is_left_out() {
         "\n    if $A:\n        g()\n\n",
         "f(1)\n",
         "if 1:\n    g()\n",
+    );
+}
+
+#[test]
+fn an_unbound_name_in_a_string_is_refused() {
+    let refuses = |language: &str, rewrite: &str, wanted: &str| {
+        let error = template(language, "foo($NAME)", rewrite).unwrap_err();
+        let TemplateError::Unbound { name, .. } = &error else {
+            panic!("{rewrite}: {error}");
+        };
+        assert_eq!(name, wanted, "{rewrite}");
+        assert_eq!(
+            error.next(),
+            format!("use `$NAME`, or write `\\{wanted}` if it is text")
+        );
+    };
+    refuses("javascript", "`Hi ${$NAM}`", "$NAM");
+    refuses("javascript", "`Hi $NAM`", "$NAM");
+    refuses("javascript", "\"Hi $NAM\"", "$NAM");
+    refuses("javascript", "\"$NAME$OTHER\"", "$OTHER");
+    refuses("javascript", "bar($NAME) // for $OTHER", "$OTHER");
+    refuses("tsx", "<p>costs $USD</p>", "$USD");
+    refuses("python", "f\"{$Y}\"", "$Y");
+    // Where `$NAM` in a string is a variable of the language.
+    refuses("kotlin", "\"Hi $NAM\"", "$NAM");
+    refuses("kotlin", "\"Hi ${$OTHER}\"", "$OTHER");
+    refuses("php", "\"Hi $NAM\"", "$NAM");
+    refuses("php", "\"Hi $NMAE\"", "$NMAE");
+    for (language, rewrite) in [
+        ("kotlin", "\"Hi $USER ${$NAME}\""),
+        ("php", "bar(\"$HOME {$NAME} $x\")"),
+        ("scala", "s\"$USER\""),
+        ("javascript", "bar(\"US$B $$$ $_ $x $1\")"),
+    ] {
+        assert!(
+            template(language, "foo($NAME)", rewrite).is_ok(),
+            "{rewrite}"
+        );
+    }
+    assert!(matches!(
+        template("bash", "foo $NAME", "bar \"$NAM\""),
+        Err(TemplateError::Unbound { .. })
+    ));
+    // What the pattern has as text is text.
+    check(
+        "javascript",
+        "foo(\"$NAM\", $X)",
+        "goo(\"$NAM\", $X)",
+        "foo(\"$NAM\",  1)\n",
+        "goo(\"$NAM\",  1)\n",
+    );
+}
+
+#[test]
+fn a_backslash_is_the_same_in_pattern_and_template() {
+    check(
+        "bash",
+        "echo \"\\$HOME\"",
+        "echo \"\\$HOME\" x",
+        "echo \"$HOME\"\necho \"\\$HOME\"\n",
+        "echo \"$HOME\" x\necho \"\\$HOME\"\n",
+    );
+    check(
+        "bash",
+        "echo \"\\\\$HOME\"",
+        "echo \"\\\\$HOME\" x",
+        "echo \"$HOME\"\necho \"\\$HOME\"\n",
+        "echo \"$HOME\"\necho \"\\$HOME\" x\n",
+    );
+    check(
+        "bash",
+        "echo '\\$HOME' \\$HOME $X",
+        "echo '\\$HOME' \\$HOME y $X",
+        "echo '$HOME'  $HOME   b\n",
+        "echo '$HOME'  $HOME   y b\n",
+    );
+    check(
+        "javascript",
+        "foo(\"a \\$NAM\")",
+        "foo(\"b \\$NAM\")",
+        "foo(\"a $NAM\"); foo(\"a \\$NAM\")\n",
+        "foo(\"b $NAM\"); foo(\"a \\$NAM\")\n",
+    );
+}
+
+#[test]
+fn what_is_written_unlike_a_metavariable_is_named() {
+    for (language, rewrite, wanted) in [
+        ("python", "bar($x)", "$x"),
+        ("python", "bar($Xs)", "$Xs"),
+        ("python", "bar(${X})", "${X}"),
+        ("python", "bar(\"$y\", $1)", "$1"),
+        ("rust", "bar(${X})", "${X}"),
+        ("rust", "bar($x)", "$x"),
+        ("go", "bar($x)", "$x"),
+    ] {
+        let error = template(language, "foo($X, $OTHER)", rewrite).unwrap_err();
+        let TemplateError::Misspelt { text, .. } = &error else {
+            panic!("{rewrite}: {error}");
+        };
+        assert_eq!(text, wanted);
+        assert_eq!(error.next(), "write `$X`", "{rewrite}");
+    }
+    // Where the language has such names they are its own.
+    check(
+        "rust",
+        "foo!($X)",
+        "bar!($X, $y)",
+        "foo!(1);\n",
+        "bar!(1, $y);\n",
     );
 }

@@ -182,6 +182,7 @@ pub(super) const DART: Language = Language {
         "deferred", "show", "hide",
     ],
     whole_words: true,
+    names_in_texts: true,
     ..Language::new(
         "dart",
         compiled!(

@@ -80,9 +80,6 @@ pub(super) fn check_text(
                     return Err(Refusal::HoleInToken(number));
                 }
             }
-            Stand::Unescaped if is_text || in_text(grammar, tree, around) => {
-                return Err(Refusal::InText(number));
-            }
             Stand::Unescaped => {}
             Stand::Plain => {
                 let DollarForm::Plain(reason) = &dollar.form else {
