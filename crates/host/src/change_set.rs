@@ -10,9 +10,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use self::recovered::{Ending, Leftover, Recovered};
+pub use self::recovered::{CutOff, Ending, Leftover, Recovered};
 
 pub(crate) use self::recovered::{list_leftovers, list_paths};
+
+use tiers::visible;
 
 use crate::{Error, WorkspacePath};
 
@@ -111,6 +113,8 @@ pub enum Difference {
         /// The first line that differs, from 1.
         line: usize,
     },
+    /// Nothing but its line ends differ: `\n` where `\r\n` was, or the other way.
+    LineEnds,
     /// It is gone.
     Missing,
     /// It was to be created, and something is there.
@@ -135,8 +139,13 @@ pub enum Difference {
         /// Why.
         reason: String,
     },
-    /// It may not be written.
+    /// Nobody may write it.
     ReadOnly,
+    /// The one who runs this may not write it.
+    NotPermitted {
+        /// Why.
+        reason: String,
+    },
     /// Its folder does not permit files to be made in it.
     FolderReadOnly {
         /// The folder, relative to the workspace.
@@ -341,6 +350,9 @@ impl Mismatch {
         if expected == found {
             return None;
         }
+        if is_same_but_for_line_ends(expected, found) {
+            return Some(Self::new(path.clone(), Difference::LineEnds));
+        }
         let line = 1 + expected
             .iter()
             .zip(found)
@@ -351,10 +363,20 @@ impl Mismatch {
     }
 }
 
+/// Whether two texts differ in nothing but how their lines end.
+fn is_same_but_for_line_ends(one: &[u8], other: &[u8]) -> bool {
+    fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        text.split(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+    lines(one).eq(lines(other))
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
         match &self.what {
+            Difference::LineEnds => write!(f, "`{path}` has changed: its lines end in another way"),
             Difference::Changed { line } => {
                 write!(
                     f,
@@ -369,24 +391,31 @@ impl fmt::Display for Mismatch {
             Difference::Link { component } => {
                 write!(
                     f,
-                    "`{path}` cannot be reached: `{component}` is a symbolic link now"
+                    "`{path}` cannot be reached: `{}` is a symbolic link now",
+                    visible(component)
                 )
             }
-            Difference::NotAFile { found } => write!(f, "`{path}` is {found} now"),
+            Difference::NotAFile { found } => write!(f, "`{path}` is {} now", visible(found)),
             Difference::NotADirectory { component } => {
                 write!(
                     f,
-                    "`{path}` cannot be reached: `{component}` is not a directory"
+                    "`{path}` cannot be reached: `{}` is not a directory",
+                    visible(component)
                 )
             }
             Difference::Unreadable { reason } => {
-                write!(f, "`{path}` cannot be read any more: {reason}")
+                write!(f, "`{path}` cannot be read any more: {}", visible(reason))
             }
             Difference::ReadOnly => write!(f, "`{path}` is read-only"),
+            Difference::NotPermitted { reason } => {
+                write!(f, "`{path}` may not be written: {}", visible(reason))
+            }
             Difference::FolderReadOnly { folder, reason } => {
                 write!(
                     f,
-                    "`{path}` cannot be replaced in its folder `{folder}`: {reason}"
+                    "`{path}` cannot be replaced in its folder `{}`: {}",
+                    visible(folder),
+                    visible(reason)
                 )
             }
             Difference::Disturbed => {
@@ -476,7 +505,48 @@ mod tests {
         assert_eq!(line("a\nb\n", "a\nc\n"), 2);
         assert_eq!(line("a\nb", "a\nb\n"), 2);
         assert_eq!(line("a\nb\n", "a\nb\nc"), 3);
-        assert_eq!(line("a\r\nb\r\n", "a\nb\n"), 1);
+        assert_eq!(line("a\r\nb\r\n", "a\nx\n"), 1);
         assert_eq!(line("", "a"), 1);
+    }
+
+    #[test]
+    fn texts_that_differ_in_their_line_ends_only_are_told_apart_from_others() {
+        let (_folder, workspace) = workspace();
+        let path = workspace.resolve("a").unwrap();
+        for (one, other) in [("a\r\nb\r\n", "a\nb\n"), ("a\nb\r\nc", "a\r\nb\r\nc")] {
+            for (old, new) in [(one, other), (other, one)] {
+                let mismatch = Mismatch::between(&path, old.as_bytes(), new.as_bytes()).unwrap();
+                assert_eq!(mismatch.what, Difference::LineEnds, "{old:?} {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_in_sentences_take_one_line_and_hide_nothing() {
+        let (_folder, workspace) = workspace();
+        let path = workspace.resolve("a\n\u{202e}b/c").unwrap();
+        let component = "a\n\u{202e}b".to_owned();
+        for what in [
+            Difference::Missing,
+            Difference::Link {
+                component: component.clone(),
+            },
+            Difference::NotADirectory { component },
+            Difference::FolderReadOnly {
+                folder: "a\n\u{202e}b".to_owned(),
+                reason: "no".to_owned(),
+            },
+        ] {
+            let text = Mismatch::new(path.clone(), what).to_string();
+            assert!(!text.contains(['\n', '\u{202e}']), "{text:?}");
+            assert!(text.contains("a\\n\\u{202e}b"), "{text}");
+        }
+        assert_eq!(path.relative(), "a\n\u{202e}b/c");
+        let error = Error::NotADirectory {
+            path: path.relative().to_owned(),
+            component: path.relative().to_owned(),
+        };
+        let error = tiers::ToolError::from(error).to_string();
+        assert!(!error.contains(['\n', '\u{202e}']), "{error:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tiers::{ErrorKind, ToolError};
+use tiers::{ErrorKind, ToolError, visible};
 
 use crate::WorkspacePath;
 use crate::change_set::{Leftover, list_leftovers, list_paths};
@@ -251,7 +251,11 @@ impl Error {
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
-        tool_error(error.kind(), error.next_step(), error)
+        // Names may have line ends in them, the messages here have none.
+        let text = visible(&error.to_string()).into_owned();
+        split(error.kind(), &text)
+            .next(error.next_step())
+            .source(error)
     }
 }
 
@@ -261,12 +265,14 @@ pub(crate) fn tool_error(
     next: impl std::fmt::Display,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> ToolError {
-    let text = error.to_string();
-    let tool_error = match split_outside_backticks(&text) {
+    split(kind, &error.to_string()).next(next).source(error)
+}
+
+fn split(kind: ErrorKind, text: &str) -> ToolError {
+    match split_outside_backticks(text) {
         Some((what, why)) => ToolError::new(kind, what).why(why),
         None => ToolError::new(kind, text),
-    };
-    tool_error.next(next).source(error)
+    }
 }
 
 /// Splits at the first `": "` that is not inside a quoted name.

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
-use crate::{ChangeSet, Error, Outcome, Recovered, Workspace, WorkspacePath};
+use crate::{ChangeSet, CutOff, Error, Outcome, Recovered, Workspace, WorkspacePath};
 
 /// The files of a workspace, as the harness keeps them.
 ///
@@ -225,6 +225,20 @@ impl DiskFiles {
             return Ok(None); // no change could begin without one
         };
         self.committer(workspace, &state, &|| false).recover()
+    }
+
+    /// Lists the changes that a crash cut off and that have files in common with
+    /// `workspace`: its own, those of workspaces inside it, and those of
+    /// workspaces that it is inside of. Reads only, on this thread.
+    ///
+    /// [`recover_blocking`](Self::recover_blocking) ends one, called for the
+    /// workspace at its root. A journal that cannot be read is not listed.
+    #[must_use]
+    pub fn cut_off_blocking(&self, workspace: &Workspace) -> Vec<CutOff> {
+        let Some(state) = self.state_folder() else {
+            return Vec::new();
+        };
+        self.committer(workspace, &state, &|| false).cut_off()
     }
 
     fn apply_blocking(

@@ -41,7 +41,8 @@ pub mod text;
 mod workspace;
 
 pub use change_set::{
-    Applied, ChangeSet, Difference, Ending, FileChange, Leftover, Mismatch, Outcome, Recovered,
+    Applied, ChangeSet, CutOff, Difference, Ending, FileChange, Leftover, Mismatch, Outcome,
+    Recovered,
 };
 pub use error::Error;
 pub use files::{DiskFiles, FileKind, FileMetadata, HarnessFiles};

@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use tiers::Trust;
+use tiers::{Trust, visible};
 
 use crate::Error;
 
@@ -272,9 +272,11 @@ impl fmt::Debug for WorkspacePath {
     }
 }
 
+/// The path from the workspace's root, for messages: characters that cannot be
+/// seen are escapes, so that a name takes one line and shows all that is in it.
 impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.relative)
+        f.write_str(&visible(&self.relative))
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use tiers::visible;
+
 use crate::WorkspacePath;
 
 /// Files that a text lists at most.
@@ -39,6 +41,18 @@ pub enum Ending {
         /// Where the journal is kept now.
         journal: PathBuf,
     },
+}
+
+/// A change that a crash cut off and that nobody has ended yet.
+///
+/// The display text says so, for people and models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CutOff {
+    /// The root of the workspace whose files it changes.
+    pub root: PathBuf,
+    /// The title of the change.
+    pub title: String,
 }
 
 /// A file that could not be brought to what it was to hold.
@@ -78,7 +92,7 @@ impl Leftover {
 
 impl fmt::Display for Recovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let title = &self.title;
+        let title = visible(&self.title);
         match &self.ending {
             Ending::Old => write!(f, "an earlier change (`{title}`) was cut off and is undone")?,
             Ending::New => write!(
@@ -104,9 +118,21 @@ impl fmt::Display for Recovered {
     }
 }
 
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "an earlier change (`{}`) of files in `{}` was cut off: some of them may hold their \
+             new text and others their old one",
+            visible(&self.title),
+            visible(&self.root.to_string_lossy())
+        )
+    }
+}
+
 impl fmt::Display for Leftover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ({})", self.path, self.reason)
+        write!(f, "`{}` ({})", self.path, visible(&self.reason))
     }
 }
 

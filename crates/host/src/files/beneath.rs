@@ -94,7 +94,7 @@ pub(super) fn write(path: &WorkspacePath, bytes: &[u8]) -> Result<(), Error> {
     let old = match stat_at(&parent, &name) {
         Ok(stat) => {
             expect_regular(action, path, &stat)?;
-            if !is_writable(&parent, &name, &stat) {
+            if may_write(&parent, &name, &stat).is_err() {
                 return Err(io_error(action, path)(Errno::ACCESS));
             }
             Some(looks_at(&parent, &name, stat).map_err(io_error(action, path))?)
@@ -355,10 +355,21 @@ fn not_a_file(action: &'static str, path: &WorkspacePath, found: FileType) -> Er
 ///
 /// A rename asks the folder for permission, not the file. A file that nobody
 /// may write is meant to stay as it is, even where the superuser could.
-pub(super) fn is_writable(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> bool {
+pub(super) fn may_write(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> Result<(), Locked> {
     let anybody = Mode::WUSR | Mode::WGRP | Mode::WOTH;
-    Mode::from_raw_mode(stat.st_mode).intersects(anybody)
-        && rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::empty()).is_ok()
+    if !Mode::from_raw_mode(stat.st_mode).intersects(anybody) {
+        return Err(Locked::ForAll);
+    }
+    rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::empty())
+        .map_err(|error| Locked::ForUs(error.into()))
+}
+
+/// Why a file may not be replaced.
+pub(super) enum Locked {
+    /// Nobody may write it.
+    ForAll,
+    /// We may not.
+    ForUs(io::Error),
 }
 
 /// Names what is no regular file, with its article.

@@ -48,7 +48,7 @@ use self::undo::Direction;
 use super::beneath::{self, Missing};
 use super::looks::{Looks, Lost};
 use crate::change_set::{
-    Applied, ChangeSet, Difference, FileChange, Leftover, Mismatch, Outcome, Recovered,
+    Applied, ChangeSet, CutOff, Difference, FileChange, Leftover, Mismatch, Outcome, Recovered,
 };
 use crate::error::io_reason;
 use crate::{Error, Workspace, WorkspacePath};
@@ -95,6 +95,20 @@ impl Committer<'_> {
         }
         let _lock = desk.lock(self.workspace, self.wait, self.is_abandoned)?;
         recover::recover(&desk, self.workspace, self.steps)
+    }
+
+    /// Lists the changes that were cut off in this workspace, in those inside it
+    /// and in those that it is inside of.
+    pub(super) fn cut_off(&self) -> Vec<CutOff> {
+        let here = self.workspace.root();
+        let mut found: Vec<CutOff> = Desk::all(self.state)
+            .filter_map(|desk| desk.cut_off(self.state))
+            .filter(|(root, _)| root.starts_with(here) || here.starts_with(root))
+            .filter(|(root, _)| root.is_dir())
+            .map(|(root, title)| CutOff { root, title })
+            .collect();
+        found.sort_by(|one, other| one.root.cmp(&other.root));
+        found
     }
 
     /// Carries out `changes`.

@@ -12,8 +12,8 @@
 //! and a last one that counts them. A line starts with the beginning of its own
 //! SHA-256, so that damage is noticed and the lines before it still count.
 
-use std::fs::{DirBuilder, File};
-use std::io::{self, Read, Write};
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,8 @@ const VERSION: u32 = 1;
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 /// No journal of a change that fits in memory is larger.
 const MAX_JOURNAL_BYTES: u64 = 1 << 30;
+/// No first line of a journal is longer.
+const MAX_LINE_BYTES: u64 = 64 * 1024;
 
 /// The folder of one workspace's journal.
 #[derive(Debug, Clone)]
@@ -100,7 +102,42 @@ enum Record {
 impl Desk {
     /// Names the folder of `workspace` below `state`.
     pub(super) fn new(state: &Path, workspace: &Workspace) -> Self {
-        let root = workspace.root();
+        Self::of_root(state, workspace.root())
+    }
+
+    /// Lists the folders of all workspaces below `state`.
+    pub(super) fn all(state: &Path) -> impl Iterator<Item = Self> {
+        let entries = std::fs::read_dir(state).into_iter().flatten().flatten();
+        entries.map(|entry| Self {
+            folder: entry.path(),
+        })
+    }
+
+    /// Returns the workspace and the title of a change that began here and
+    /// neither ended nor is being made.
+    pub(super) fn cut_off(&self, state: &Path) -> Option<(PathBuf, String)> {
+        let journal = File::open(self.journal()).ok()?;
+        let mut first = Vec::new();
+        let mut reader = BufReader::new(journal.take(MAX_LINE_BYTES));
+        reader.read_until(b'\n', &mut first).ok()?;
+        let record = read_line(first.strip_suffix(b"\n").unwrap_or(&first))?;
+        let Record::Change {
+            workspace, title, ..
+        } = record
+        else {
+            return None;
+        };
+        let root = PathBuf::from(workspace);
+        // What is written there is for people, and may not be the very name.
+        let is_its_own = Self::of_root(state, &root).folder == self.folder;
+        let is_running = || {
+            let lock = File::open(self.folder.join("lock"));
+            lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+        };
+        (is_its_own && !is_running()).then_some((root, title))
+    }
+
+    fn of_root(state: &Path, root: &Path) -> Self {
         let label: String = root
             .file_name()
             .unwrap_or_default()
@@ -154,8 +191,8 @@ impl Desk {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock { _file: file }),
-                Err(std::fs::TryLockError::WouldBlock) => {}
-                Err(std::fs::TryLockError::Error(error)) => return Err(self.failed(error)),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(self.failed(error)),
             }
             let waited = began.elapsed();
             if waited >= wait || is_abandoned() {

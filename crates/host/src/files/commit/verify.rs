@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Access, AtFlags, FileType};
 
-use super::super::beneath::{self, Barrier, Missing, Place};
+use super::super::beneath::{self, Barrier, Locked, Missing, Place};
 use super::super::looks::Looks;
 use super::names::open_file;
 use super::steps::{Step, Steps};
@@ -70,8 +70,17 @@ pub(super) fn verify(change: &FileChange, step: Step, steps: &Steps) -> Result<S
             (_, None) => return Err(differs(Difference::Exists)),
             (FileType::RegularFile, Some(before)) => {
                 let looks = compare(change, &place, before)?;
-                if is_written && !beneath::is_writable(&place.folder, &place.name, &looks.stat) {
-                    return Err(differs(Difference::ReadOnly));
+                if is_written {
+                    beneath::may_write(&place.folder, &place.name, &looks.stat).map_err(
+                        |locked| {
+                            differs(match locked {
+                                Locked::ForAll => Difference::ReadOnly,
+                                Locked::ForUs(error) => Difference::NotPermitted {
+                                    reason: io_reason(&error),
+                                },
+                            })
+                        },
+                    )?;
                 }
                 Seen { looks: Some(looks) }
             }
@@ -105,9 +114,11 @@ fn compare(change: &FileChange, place: &Place, before: &[u8]) -> Result<Looks, M
             return Ok(None);
         };
         let looks = Looks::of(&file)?;
-        // One byte more than expected tells that there are more.
+        // One byte more than expected tells that there are more; twice as many
+        // may be the same with other line ends.
         let mut bytes = Vec::with_capacity(before.len() + 1);
-        file.take(before.len() as u64 + 1).read_to_end(&mut bytes)?;
+        let most = before.len() as u64 * 2 + 1;
+        file.take(most).read_to_end(&mut bytes)?;
         Ok(Some((bytes, looks)))
     };
     match read() {

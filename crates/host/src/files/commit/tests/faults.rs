@@ -154,6 +154,52 @@ fn a_crash_at_any_step_of_a_change_and_of_its_recovery_ends_whole() {
 }
 
 #[test]
+fn a_change_that_was_cut_off_is_seen_from_folders_above_and_below() {
+    let mut seen = 0;
+    for at in 0.. {
+        let small = Small::new();
+        let has_ended = small.apply_until(&[], at).is_some();
+        let open = |path: &Path| Workspace::open(path, Trust::Trusted).unwrap();
+        let (here, above) = (&small.site.workspace, open(small.site.folder.path()));
+        let (below, beside) = (open(&small.site.at("src")), small.site.folder.path());
+        fs::create_dir(beside.join("ws2")).unwrap();
+        let beside = open(&beside.join("ws2"));
+        let files = &small.site.files;
+        let begun = small
+            .site
+            .journals()
+            .iter()
+            .any(|j| j.ends_with("/journal"));
+        assert!(!(has_ended && begun));
+        for workspace in [here, &above, &below] {
+            let found = files.cut_off_blocking(workspace);
+            assert_eq!(
+                found.len(),
+                usize::from(begun),
+                "crashed at {at}: {found:?}"
+            );
+            for cut_off in found {
+                assert_eq!(cut_off.root, here.root());
+                assert_eq!(cut_off.title, "test");
+                seen += 1;
+            }
+        }
+        assert_eq!(files.cut_off_blocking(&beside), []);
+        // While it runs it is not cut off.
+        let desk = Desk::new(&small.site.folder.path().join("state"), here);
+        let lock = desk.lock(here, Duration::ZERO, &|| false).unwrap();
+        assert_eq!(files.cut_off_blocking(&above), []);
+        drop(lock);
+        small.recover();
+        assert_eq!(files.cut_off_blocking(&above), []);
+        if has_ended {
+            break;
+        }
+    }
+    assert!(seen > 30, "only {seen}");
+}
+
+#[test]
 fn a_change_of_one_file_is_whole_after_a_crash_at_any_step_too() {
     for without in KINDS {
         for (old, new) in [
