@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::{DiskFiles, HarnessFiles, Workspace};
-use tiers::{Approver, EventSink, Guardrail, Mode, Tool};
+use tiers::{Approver, EventSink, Guardrail, Mode, Tier, Tool};
 use toolset::Toolset;
 #[cfg(feature = "kernel")]
 use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
@@ -78,7 +78,7 @@ pub(crate) fn assemble(
     attachments: Attachments,
 ) -> anyhow::Result<Toolset> {
     let files = DiskFiles::new();
-    recover(&files, &workspace);
+    let remarks = recover(&files, &workspace, mode);
     let files: Arc<dyn HarnessFiles> = Arc::new(files);
     let mut builder = Toolset::in_workspace(workspace.clone(), mode);
     #[cfg(feature = "structural")]
@@ -118,7 +118,11 @@ pub(crate) fn assemble(
     if let Some(events) = attachments.events {
         builder = builder.events(events);
     }
-    Ok(builder.build()?)
+    let toolset = builder.build()?;
+    for remark in remarks {
+        toolset.registry().run().notices().push(remark);
+    }
+    Ok(toolset)
 }
 
 /// Returns the interpreters of the project.
@@ -157,14 +161,49 @@ fn grammars(search: &Search, workspace: &Workspace) -> anyhow::Result<Arc<dyn Gr
     }
 }
 
-/// Ends a change that an earlier run was killed in, before anything reads the
-/// files, and tells the person.
-fn recover(files: &DiskFiles, workspace: &Workspace) {
+/// Ends the changes that earlier runs were killed in, before anything reads the
+/// files, in this workspace and in those inside it. Returns what the model is to
+/// know; the person is told.
+///
+/// A run that may not write ends none, and neither does one for files outside
+/// its workspace: then it is only said.
+fn recover(files: &DiskFiles, workspace: &Workspace, mode: Mode) -> Vec<String> {
     // While another run is in the middle of a change there is nothing to end.
     let files = files.clone().with_lock_wait(Duration::ZERO);
+    let may_write = mode.ceiling().admits(Tier::Write);
+    let mut remarks = Vec::new();
+    if may_write {
+        remarks.extend(end_change(&files, workspace));
+    }
+    for cut_off in files.cut_off_blocking(workspace) {
+        let is_own = cut_off.root == workspace.root();
+        let is_inside = cut_off.root.starts_with(workspace.root());
+        if may_write && is_own {
+            continue; // it was said why it could not be ended
+        }
+        if may_write
+            && is_inside
+            && let Ok(inner) = Workspace::open(&cut_off.root, workspace.trust())
+        {
+            let root = tiers::visible(&cut_off.root.to_string_lossy()).into_owned();
+            remarks.extend(end_change(&files, &inner).map(|said| format!("in `{root}`: {said}")));
+        } else {
+            remarks.push(format!(
+                "{cut_off}; a run in that folder that may write ends the change when it starts"
+            ));
+        }
+    }
+    for text in &remarks {
+        remark(&format!("note: {text}"));
+    }
+    remarks
+}
+
+/// Ends the change of one workspace; returns what is to be said about it.
+fn end_change(files: &DiskFiles, workspace: &Workspace) -> Option<String> {
     match files.recover_blocking(workspace) {
-        Ok(None) | Err(host::Error::Busy { .. }) => {}
-        Ok(Some(recovered)) => remark(&format!("note: {recovered}")),
-        Err(error) => remark(&format!("note: {error}; {}", error.next_step())),
+        Ok(None) | Err(host::Error::Busy { .. }) => None,
+        Ok(Some(recovered)) => Some(recovered.to_string()),
+        Err(error) => Some(format!("{error}; {}", error.next_step())),
     }
 }

@@ -751,3 +751,124 @@ fn an_edit_says_which_hard_links_keep_the_old_text() {
     assert!(text(&value).contains(note), "{value}");
     assert_eq!(sandbox.read("b.txt"), "one\n");
 }
+
+#[test]
+fn names_take_one_line_in_what_the_file_tools_say() {
+    let name = "a\nedited `b`\u{202e}.txt";
+    let shown = "`a\\nedited `b`\\u{202e}.txt`";
+    let sandbox = Sandbox::new();
+    let patch = |old: &str, new: &str| {
+        let quoted = "a\\nedited `b`\\342\\200\\256.txt";
+        json!({ "patch": format!(
+            "--- \"a/{quoted}\"\n+++ \"b/{quoted}\"\n@@ -1 +1 @@\n-{old}\n+{new}\n"
+        )})
+    };
+    for (tool, arguments) in [
+        ("write", json!({ "path": name, "content": "one\n" })),
+        ("write", json!({ "path": name, "content": "one\n" })),
+        (
+            "edit",
+            json!({ "path": name, "old_string": "one", "new_string": "two" }),
+        ),
+        (
+            "edit",
+            json!({ "path": name, "old_string": "one", "new_string": "two" }),
+        ),
+        ("apply_patch", patch("two", "three")),
+        ("apply_patch", patch("two", "three")),
+        ("read", json!({ "path": name, "offset": 9 })),
+        ("read", json!({ "path": format!("{name}/x") })),
+        (
+            "write",
+            json!({ "path": format!("{name}/x"), "content": "" }),
+        ),
+    ] {
+        let (_, value) = sandbox.call(&[tool, &arguments.to_string()]);
+        let said = match value["error"]["message"].as_str() {
+            Some(message) => message,
+            None => text(&value).lines().next().unwrap(),
+        };
+        assert!(said.contains(shown.trim_matches('`')), "{tool}: {value}");
+        assert!(!said.contains(['\n', '\u{202e}']), "{tool}: {value}");
+    }
+    let (_, value) = sandbox.call(&["read", "path=."]);
+    assert_eq!(
+        text(&value),
+        format!("folder `.`, 1 entries\n{}\n", shown.trim_matches('`'))
+    );
+}
+
+/// Writes down a change of files in a folder of the workspace, as a run that was
+/// killed leaves it.
+fn cut_off(sandbox: &Sandbox, folder: &str) -> std::path::PathBuf {
+    use sha2::{Digest as _, Sha256};
+    let short = |text: &str| {
+        let sum = Sha256::digest(text.as_bytes());
+        sum.iter()
+            .take(8)
+            .map(|b| format!("{b:02x}"))
+            .collect::<String>()
+    };
+    let root = sandbox.path(folder).canonicalize().unwrap();
+    let label = root.file_name().unwrap().to_str().unwrap();
+    let desk = format!("{}-{label}", short(root.to_str().unwrap()));
+    let desk = sandbox.home.path().join("toolset/changes").join(desk);
+    std::fs::create_dir_all(&desk).unwrap();
+    let change = json!({ "change": {
+        "version": 1, "id": "0", "workspace": root, "title": "ast_edit edit_1",
+    }});
+    let mut journal = String::new();
+    for record in [change, json!({ "end": { "lines": 2 } })] {
+        let record = record.to_string();
+        journal.push_str(&format!("{} {record}\n", short(&record)));
+    }
+    let path = desk.join("journal");
+    std::fs::write(&path, journal).unwrap();
+    path
+}
+
+#[test]
+fn a_change_that_was_cut_off_is_ended_and_the_model_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sub/a.txt", "one\n");
+    for folder in [".", "sub"] {
+        let journal = cut_off(&sandbox, folder);
+        let (code, value) = sandbox.call(&["read", "path=sub/a.txt"]);
+        assert_eq!(code, Some(0), "{value}");
+        let said = value["content"].to_string();
+        let ended = "an earlier change (`ast_edit edit_1`) was cut off and is undone";
+        assert!(said.contains(ended), "{folder}: {value}");
+        assert_eq!(said.contains("in `/"), folder == "sub", "{value}");
+        assert!(!journal.exists(), "{folder}");
+        let (_, value) = sandbox.call(&["read", "path=sub/a.txt"]);
+        assert!(!value["content"].to_string().contains("cut off"), "{value}");
+    }
+}
+
+#[test]
+fn a_run_that_only_reads_or_works_in_a_part_says_what_was_cut_off_and_leaves_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sub/a.txt", "one\n");
+    let journal = cut_off(&sandbox, ".");
+    for (options, path) in [
+        (["--mode", "plan"], "path=sub/a.txt"),
+        (["--mode", "read-only"], "path=sub/a.txt"),
+        (["--workspace", "sub"], "path=a.txt"),
+    ] {
+        let (code, value) = sandbox.call(&[&["read", path], &options[..]].concat());
+        assert_eq!(code, Some(0), "{value}");
+        let said = value["content"].to_string();
+        assert!(
+            said.contains("was cut off: some of them may hold"),
+            "{value}"
+        );
+        assert!(said.contains("that may write ends the change"), "{value}");
+        assert!(journal.exists(), "{options:?}");
+    }
+    let ended = sandbox.run(&["call", "read", "path=sub/a.txt"]);
+    assert!(
+        ended.stderr.contains("note: an earlier change"),
+        "{ended:?}"
+    );
+    assert!(!journal.exists());
+}

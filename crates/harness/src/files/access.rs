@@ -9,7 +9,7 @@ use host::{
 };
 use serde::Serialize;
 use serde_json::Value;
-use tiers::{CallContext, ToolError};
+use tiers::{CallContext, ToolError, visible};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Bytes looked at to tell text from binary data.
@@ -206,7 +206,7 @@ impl Access {
                 notes: applied
                     .notes
                     .iter()
-                    .map(|note| format!("note: {note}\n"))
+                    .map(|note| format!("note: {}\n", visible(note)))
                     .collect(),
                 touched: applied
                     .touched
@@ -257,7 +257,9 @@ fn rejected(mismatches: &[Mismatch]) -> ToolError {
     let is_forbidden = |mismatch: &Mismatch| {
         matches!(
             mismatch.what,
-            Difference::ReadOnly | Difference::FolderReadOnly { .. }
+            Difference::ReadOnly
+                | Difference::NotPermitted { .. }
+                | Difference::FolderReadOnly { .. }
         )
     };
     let what = match mismatches {

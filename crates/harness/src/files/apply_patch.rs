@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use host::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
+use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool, visible};
 
 use super::access::{Access, Change, DETAILS_VERSION, details_of, to_text};
 use super::document::Document;
@@ -339,9 +339,9 @@ fn describe(details: &serde_json::Value) -> String {
     for file in files.into_iter().flatten() {
         let field = |name: &str| file.get(name).and_then(serde_json::Value::as_str);
         let (action, path) = (field("action").unwrap_or(""), field("path").unwrap_or(""));
-        text.push_str(&format!("{action} `{path}`"));
+        text.push_str(&format!("{action} `{}`", visible(path)));
         if let Some(to) = field("moved_to") {
-            text.push_str(&format!(" to `{to}`"));
+            text.push_str(&format!(" to `{}`", visible(to)));
         }
         let lines = file.get("lines").and_then(serde_json::Value::as_array);
         let lines: Vec<String> = lines

@@ -74,7 +74,7 @@ impl TypedTool for Edit {
 
     async fn call(&self, input: EditInput, context: &CallContext) -> Result<ToolOutput, ToolError> {
         let path = self.access.resolve(&input.path)?;
-        let name = path.relative().to_owned();
+        let name = path.to_string();
         let turn = self.access.turn(context).await?;
         let text = self.access.existing_text("edit", &path).await?;
         let scope = match input.replace_all {
@@ -85,7 +85,7 @@ impl TypedTool for Edit {
             .map_err(|refusal| refused(&name, &refusal))?;
         let details = EditDetails {
             version: DETAILS_VERSION,
-            path: name.clone(),
+            path: path.relative().to_owned(),
             replacements: replaced.lines.len(),
             lines: replaced.lines.clone(),
         };

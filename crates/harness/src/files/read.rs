@@ -1,8 +1,9 @@
 //! The tool `read`: a text file with line numbers, or a folder's entries.
 
+use host::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
+use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool, visible};
 
 use super::access::{Access, DETAILS_VERSION, Entry, Found, details_of};
 
@@ -95,14 +96,14 @@ impl TypedTool for Read {
         let limit = input.limit.unwrap_or(DEFAULT_LINES);
         let page = match self.access.look(&path).await? {
             Found::Text { text, is_lossy } => {
-                let mut page = file_page(path.relative(), &text, offset, limit)?;
+                let mut page = file_page(&path, &text, offset, limit)?;
                 if is_lossy {
                     page.text
                         .push_str("[not UTF-8: bytes that are no characters show as \u{fffd}]\n");
                 }
                 page
             }
-            Found::Folder(entries) => folder_page(path.relative(), &entries, offset, limit),
+            Found::Folder(entries) => folder_page(&path, &entries, offset, limit),
         };
         Ok(ToolOutput::text(page.text).with_details(details_of(&page.details)?))
     }
@@ -114,11 +115,16 @@ struct Page {
     details: ReadDetails,
 }
 
-fn file_page(path: &str, text: &str, offset: usize, limit: usize) -> Result<Page, ToolError> {
+fn file_page(
+    path: &WorkspacePath,
+    text: &str,
+    offset: usize,
+    limit: usize,
+) -> Result<Page, ToolError> {
     let total = text.lines().count();
     let mut details = ReadDetails {
         version: DETAILS_VERSION,
-        path: path.to_owned(),
+        path: path.relative().to_owned(),
         kind: "file",
         total,
         first_line: None,
@@ -178,13 +184,13 @@ fn file_page(path: &str, text: &str, offset: usize, limit: usize) -> Result<Page
     })
 }
 
-fn folder_page(path: &str, entries: &[Entry], offset: usize, limit: usize) -> Page {
+fn folder_page(path: &WorkspacePath, entries: &[Entry], offset: usize, limit: usize) -> Page {
     let total = entries.len();
     let shown: Vec<&Entry> = entries.iter().skip(offset - 1).take(limit).collect();
     let last = offset - 1 + shown.len();
     let mut text = format!("folder `{path}`, {total} entries\n");
     for entry in &shown {
-        text.push_str(&entry.name);
+        text.push_str(&visible(&entry.name));
         text.push_str(if entry.is_folder { "/\n" } else { "\n" });
     }
     if last < total {
@@ -195,7 +201,7 @@ fn folder_page(path: &str, entries: &[Entry], offset: usize, limit: usize) -> Pa
     }
     let details = ReadDetails {
         version: DETAILS_VERSION,
-        path: path.to_owned(),
+        path: path.relative().to_owned(),
         kind: "folder",
         total,
         first_line: None,
@@ -209,8 +215,14 @@ fn folder_page(path: &str, entries: &[Entry], offset: usize, limit: usize) -> Pa
 mod tests {
     use super::*;
 
+    fn path() -> WorkspacePath {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = host::Workspace::open(folder.path(), host::Trust::Untrusted).unwrap();
+        workspace.resolve("f").unwrap()
+    }
+
     fn page(text: &str, offset: usize, limit: usize) -> Page {
-        file_page("f", text, offset, limit).unwrap()
+        file_page(&path(), text, offset, limit).unwrap()
     }
 
     #[test]
@@ -232,7 +244,7 @@ mod tests {
 
     #[test]
     fn an_offset_past_the_end_says_how_many_lines_there_are() {
-        let error = file_page("f", "a\n", 5, 1).unwrap_err();
+        let error = file_page(&path(), "a\n", 5, 1).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot read `f` from line 5: it has 1 lines; give an `offset` from 1 to 1"

@@ -69,10 +69,10 @@ impl TypedTool for Write {
         let path = self.access.resolve(&input.path)?;
         let turn = self.access.turn(context).await?;
         let before = self.access.bytes(&path).await?;
-        let name = path.relative().to_owned();
+        let shown = path.to_string();
         let details = WriteDetails {
             version: DETAILS_VERSION,
-            path: name.clone(),
+            path: path.relative().to_owned(),
             is_new: before.is_none(),
             bytes: input.content.len(),
             lines: input.content.lines().count(),
@@ -80,7 +80,7 @@ impl TypedTool for Write {
         let new = input.content.into_bytes();
         if before.as_deref() == Some(new.as_slice()) {
             return Ok(
-                ToolOutput::text(format!("`{name}` already has exactly this text"))
+                ToolOutput::text(format!("`{shown}` already has exactly this text"))
                     .with_details(details_of(&details)?),
             );
         }
@@ -90,7 +90,7 @@ impl TypedTool for Write {
             "overwrote"
         };
         let mut text = format!(
-            "{verb} `{name}`: {} lines, {} bytes",
+            "{verb} `{shown}`: {} lines, {} bytes",
             details.lines, details.bytes
         );
         let change = Change {
