@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tiers::ToolError;
+use tiers::{ToolError, visible};
 
 use crate::pattern::{Attempt, PatternError};
 use crate::rewrite::TemplateError;
@@ -15,21 +15,26 @@ use crate::tool::ResolveAction;
 #[non_exhaustive]
 pub enum Error {
     /// The path names nothing.
-    #[error("cannot search `{}`", short(.0))]
-    NoSuchPath(String),
+    #[error("cannot search `{}`", name_of(path))]
+    NoSuchPath {
+        /// The path as given.
+        path: String,
+        /// Where it leads, if it is a link.
+        leads_to: Option<String>,
+    },
     /// The language is not known.
-    #[error("unknown language `{}`", short(name))]
+    #[error("unknown language `{}`", name_of(name))]
     UnknownLanguage {
         /// The name given.
         name: String,
-        /// Known ids, nearest first.
+        /// All known ids, nearest first.
         nearest: Vec<String>,
     },
     /// The path names neither a file nor a folder.
-    #[error("cannot search `{0}`")]
+    #[error("cannot search `{}`", name_of(.0))]
     Special(String),
     /// The language of a file is not known.
-    #[error("cannot tell the language of `{0}`")]
+    #[error("cannot tell the language of `{}`", visible(.0))]
     NoLanguage(String),
     /// `max_results` is zero.
     #[error("`max_results` is 0")]
@@ -45,7 +50,7 @@ pub enum Error {
         error: PatternError,
     },
     /// The file named cannot be searched.
-    #[error("cannot search `{path}`")]
+    #[error("cannot search `{}`", visible(path))]
     CannotSearch {
         /// The file.
         path: String,
@@ -55,7 +60,7 @@ pub enum Error {
         detail: String,
     },
     /// Matching took too long in some files.
-    #[error("the search did not finish in `{first}`{}", others_text(*others))]
+    #[error("the search did not finish in `{}`{}", visible(first), others_text(*others))]
     OverBudget {
         /// The first such file.
         first: String,
@@ -77,6 +82,8 @@ pub enum Error {
     NothingStaged {
         /// Why, file by file; the first ones.
         reasons: Vec<String>,
+        /// What to do about them, each once.
+        next: Vec<&'static str>,
         /// Number of others.
         others: usize,
     },
@@ -91,7 +98,7 @@ pub enum Error {
         staged: Vec<String>,
     },
     /// No such edit waits to be resolved.
-    #[error("cannot {} `{}`", action.verb(), short(id))]
+    #[error("cannot {} `{}`", action.verb(), name_of(id))]
     NotStaged {
         /// The id given.
         id: String,
@@ -111,10 +118,18 @@ pub enum Error {
         files: usize,
         /// What differs, a sentence for each file.
         mismatches: Vec<String>,
+        /// How many of them may not be written, whatever they hold.
+        forbidden: usize,
     },
 }
 
 const MIB: usize = 1024 * 1024;
+
+/// Languages named where another one was given, at most.
+const MAX_LANGUAGES: usize = 8;
+
+/// The name that asks for all languages.
+const ALL_LANGUAGES: &str = "?";
 
 /// Files named that reject an edit, at most.
 const MAX_MISMATCHES: usize = 20;
@@ -127,8 +142,14 @@ fn others_text(others: usize) -> String {
     }
 }
 
+/// Returns a text of the caller, cut where it is long.
 fn short(pattern: &str) -> String {
     crate::excerpt::cut(pattern, 200)
+}
+
+/// Does so with a name, which takes one line.
+fn name_of(text: &str) -> String {
+    visible(&short(text)).into_owned()
 }
 
 impl fmt::Display for SkipReason {
@@ -146,18 +167,19 @@ impl fmt::Display for SkipReason {
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
         let base = match &error {
-            Error::NoSuchPath(_) => Self::not_found(&error)
-                .why("it does not exist")
+            Error::NoSuchPath { leads_to, .. } => Self::not_found(&error)
+                .why(match leads_to {
+                    Some(target) => format!(
+                        "it is a symbolic link to `{}`, which does not exist",
+                        visible(target)
+                    ),
+                    None => "it does not exist".to_owned(),
+                })
                 .next("give a file or folder of the workspace, or leave `path` out"),
             Error::Special(_) => Self::invalid_input(&error)
                 .why("it is a pipe, a socket or a device")
                 .next("give a file or folder of the workspace"),
-            Error::UnknownLanguage { nearest, .. } => Self::invalid_input(&error)
-                .why(format!(
-                    "known languages, nearest first: {}",
-                    nearest.join(", ")
-                ))
-                .next("use one of them, or leave `language` out"),
+            Error::UnknownLanguage { name, nearest } => unknown_language(&error, name, nearest),
             Error::NoLanguage(_) => Self::invalid_input(&error)
                 .why("neither its name nor its first line says")
                 .next("give `language`"),
@@ -175,7 +197,7 @@ impl From<Error> for ToolError {
                 pattern_error(Self::invalid_input(&error), pattern)
             }
             Error::CannotSearch { reason, detail, .. } => Self::failed(&error)
-                .why(format!("{reason}: {detail}"))
+                .why(format!("{reason}: {}", visible(detail)))
                 .next("search another file"),
             Error::OverBudget { .. } => Self::failed(&error)
                 .why("there are too many ways to match its long lists")
@@ -183,9 +205,13 @@ impl From<Error> for ToolError {
             Error::Template { error: template, .. } => Self::invalid_input(&error)
                 .why(template)
                 .next(template.next()),
-            Error::NothingStaged { reasons, others } => Self::failed(&error)
+            Error::NothingStaged {
+                reasons,
+                next,
+                others,
+            } => Self::failed(&error)
                 .why(joined(reasons, *others))
-                .next("change `rewrite`, or match more in `pattern`"),
+                .next(next.join("; ")),
             Error::NoRoom { held, staged, .. } if staged.is_empty() => Self::failed(&error)
                 .why(format!("this one alone is larger ({held} bytes are held)"))
                 .next("narrow `path` and stage it in parts"),
@@ -200,20 +226,69 @@ impl From<Error> for ToolError {
                 id,
                 files,
                 mismatches,
+                forbidden,
             } => Self::conflict(&error)
                 .why(format!(
-                    "nothing was written, since {} of its {files} files cannot be changed as staged: {}",
-                    mismatches.len(),
+                    "nothing was written, since {} as staged: {}",
+                    which(mismatches.len(), *files),
                     joined(
                         mismatches.get(..MAX_MISMATCHES).unwrap_or(mismatches),
                         mismatches.len().saturating_sub(MAX_MISMATCHES)
                     ),
                 ))
                 .next(format!(
-                    "`{id}` stays staged: put these files back as they were and accept it again, or discard it and call `ast_edit` again"
+                    "`{id}` stays staged: {} and accept it again, or discard it and call `ast_edit` again",
+                    remedy(mismatches.len(), *forbidden)
                 )),
         };
         base.source(error)
+    }
+}
+
+/// Names the languages that are near to the one given, or all where these were
+/// asked for.
+fn unknown_language(error: &Error, name: &str, nearest: &[String]) -> ToolError {
+    let error = ToolError::invalid_input(error);
+    let near = nearest.get(..MAX_LANGUAGES).unwrap_or(nearest);
+    if name == ALL_LANGUAGES || near.len() == nearest.len() {
+        error
+            .why(format!(
+                "known languages, nearest first: {}",
+                nearest.join(", ")
+            ))
+            .next("use one of them, or leave `language` out")
+    } else {
+        error
+            .why(format!(
+                "of {} known languages, nearest first: {}",
+                nearest.len(),
+                near.join(", ")
+            ))
+            .next(format!(
+                "use one of them, leave `language` out, or give `{ALL_LANGUAGES}` to be told all"
+            ))
+    }
+}
+
+/// Says how many files of an edit reject it.
+fn which(mismatches: usize, files: usize) -> String {
+    match (mismatches, files) {
+        (1, 1) => "its only file cannot be changed".to_owned(),
+        (some, all) if some == all => format!("none of its {all} files can be changed"),
+        (some, all) => format!("{some} of its {all} files cannot be changed"),
+    }
+}
+
+/// Says what makes a rejected edit fit.
+fn remedy(mismatches: usize, forbidden: usize) -> &'static str {
+    match (mismatches, forbidden) {
+        (1, 0) => "put the file back as it was",
+        (_, 0) => "put these files back as they were",
+        (1, _) => "ask the user to make the file and its folder writable",
+        (some, all) if some == all => "ask the user to make these files and their folders writable",
+        _ => {
+            "put the files that differ back as they were, ask the user to make the others and their folders writable,"
+        }
     }
 }
 

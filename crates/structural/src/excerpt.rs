@@ -78,7 +78,13 @@ fn window(text: &str, line: Range<usize>, found: &Range<usize>, limit: usize) ->
     let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
     let start = line.start + (whole.len() - whole.trim_start_matches(is_blank).len());
     let end = (line.start + whole.trim_end().len()).max(start);
-    let line = start..end;
+    around(text, start..end, found, limit)
+}
+
+/// Returns `limit` characters of a line around `found`, with `…` where it was
+/// cut; all of it where it is no longer.
+pub(crate) fn around(text: &str, line: Range<usize>, found: &Range<usize>, limit: usize) -> String {
+    let Range { start, end } = line;
     let is_short = line.len() <= limit
         || text
             .get(line.clone())

@@ -10,10 +10,15 @@ use crate::diff::{self, FileDiff};
 use crate::excerpt::{Lines, Position};
 use crate::parallel;
 use crate::rewrite::{Replacement, RewriteError, Rewriter, Rewritten, Template};
-use crate::scan::{FILES_PER_THREAD, FileOutcome, Job, jobs_for};
+use crate::scan::{self, FILES_PER_THREAD, FileOutcome, Job, jobs_for};
 use crate::search::SearchError;
 use crate::source::Source;
 use crate::walk::Candidate;
+
+/// What to do where the result is wrong.
+const CHANGE_REWRITE: &str = "change `rewrite`, or match more in `pattern`";
+/// What to do where the result is too large.
+const WRITE_LESS: &str = "write less in `rewrite`, or match less with `pattern`";
 
 /// How files are rewritten.
 pub(crate) struct Sweep<'a> {
@@ -61,6 +66,14 @@ pub(crate) struct FileEdit {
 }
 
 impl FileEdit {
+    /// Builds the outcome of a file that cannot be changed.
+    pub(crate) fn left_alone(refusal: Refusal) -> Self {
+        Self {
+            refused: Some(refusal),
+            ..Self::default()
+        }
+    }
+
     /// Whether anything matched, or may have.
     pub(crate) fn has_matches(&self) -> bool {
         self.change.is_some()
@@ -76,6 +89,8 @@ pub(crate) struct Refusal {
     /// Line of the match that it comes from, from 1.
     pub(crate) line: Option<usize>,
     pub(crate) reason: String,
+    /// What to do about it.
+    pub(crate) next: &'static str,
 }
 
 /// The change of one file.
@@ -197,16 +212,22 @@ impl FileEdit {
         let rewritten = match result {
             Ok(rewritten) => rewritten,
             Err(error) => {
-                let line = match &error {
+                let (line, next) = match &error {
                     RewriteError::NewSyntaxErrors { match_line, .. }
-                    | RewriteError::EmptiesBlock { match_line, .. } => Some(*match_line),
+                    | RewriteError::EmptiesBlock { match_line, .. } => {
+                        (Some(*match_line), CHANGE_REWRITE)
+                    }
+                    RewriteError::TooLarge { .. } => (None, WRITE_LESS),
                     RewriteError::Search(failed) => {
                         self.outcome.failed = Some(failed.clone());
-                        None
+                        (None, CHANGE_REWRITE)
                     }
                 };
-                let reason = error.to_string();
-                self.refused = Some(Refusal { line, reason });
+                self.refused = Some(Refusal {
+                    line,
+                    reason: error.to_string(),
+                    next,
+                });
                 return;
             }
         };
@@ -227,12 +248,18 @@ impl FileEdit {
         if rewritten.bytes == text.as_bytes() {
             return;
         }
-        let Ok(after) = std::str::from_utf8(&rewritten.bytes) else {
-            self.refused = Some(Refusal {
-                line: None,
-                reason: "the result is not UTF-8".to_owned(),
-            });
-            return;
+        let after = match scan::fit(&rewritten.bytes) {
+            Ok(after) => after,
+            Err((reason, detail)) => {
+                let outcome = std::mem::take(&mut self.outcome);
+                *self = Self::left_alone(Refusal {
+                    line: None,
+                    reason: format!("the result would be {reason} ({detail})"),
+                    next: CHANGE_REWRITE,
+                });
+                self.outcome = outcome;
+                return;
+            }
         };
         let places = |r: &Replacement| (r.before.clone(), r.after.clone());
         let diff = diff::unified(

@@ -241,7 +241,7 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Whether a file is searched when `language` is asked for.
-fn belongs(offered: &Languages, path: &Path, language: &Language) -> bool {
+pub(crate) fn belongs(offered: &Languages, path: &Path, language: &Language) -> bool {
     match recognise(offered, path) {
         Some(known) if known.id == language.id => true,
         // A header may be of either.

@@ -48,6 +48,8 @@ pub(super) struct Assembler<'a> {
     pub(super) lost_comments: usize,
     /// Whether some run was empty that the template has a place for.
     pub(super) has_empty_run: bool,
+    /// Once `out` has more bytes than this, nobody wants the rest.
+    limit: usize,
     state: State,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Assembler<'a> {
         tree: &'a FlatTree,
         source: &'a [u8],
         template: &'a Template,
+        limit: usize,
     ) -> Self {
         let has_lines = template.text().contains('\n');
         Self {
@@ -94,6 +97,7 @@ impl<'a> Assembler<'a> {
             captures: Vec::new(),
             lost_comments: 0,
             has_empty_run: false,
+            limit,
             state: State::default(),
         }
     }
@@ -235,6 +239,9 @@ impl<'a> Assembler<'a> {
     fn write_steps(&mut self, hit: &Hit, recipe: &Recipe) {
         let mut last: Option<usize> = None;
         for at in 0..recipe.steps.len() {
+            if self.out.len() > self.limit {
+                return;
+            }
             if self.state.is_hidden.get(at) == Some(&true) {
                 continue;
             }

@@ -23,6 +23,7 @@ use tree_sitter::Tree;
 use crate::grammar::Grammar;
 use crate::pattern::Pattern;
 use crate::plan::{Admitted, Plan};
+use crate::scan::MAX_FILE_BYTES;
 use crate::search::{FileMatch, FileSearch, SearchError, Trace};
 use crate::tree::FlatTree;
 
@@ -92,6 +93,12 @@ pub enum RewriteError {
         /// nearest, from 1.
         match_line: usize,
     },
+    /// The result is larger than what can be searched, and than the file.
+    #[error("the result would be over {limit} bytes, more than a file may have to be searched")]
+    TooLarge {
+        /// The most bytes that it may have.
+        limit: usize,
+    },
     /// The file could not be searched to its end.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -106,7 +113,7 @@ pub enum RewriteError {
 ///
 /// # Errors
 /// [`RewriteError`] when the result has a syntax error that `source` has not,
-/// or empties a block; when matching takes too long; or when `is_stopped` says so.
+/// empties a block, or is over [`MAX_FILE_BYTES`]; when matching takes too long; or when `is_stopped` says so.
 pub fn rewrite_text(
     grammar: &Grammar,
     pattern: &Pattern,
@@ -179,7 +186,9 @@ impl<'p> Rewriter<'p> {
         self.search.lay_out(&tree, source, admitted);
         let hits = self.choose(source, admitted, &mut result)?;
         let flat = self.search.tree();
-        let mut assembler = Assembler::new(self.grammar, flat, source, self.template);
+        // No file becomes too large for the next search.
+        let limit = (MAX_FILE_BYTES as usize).max(source.len());
+        let mut assembler = Assembler::new(self.grammar, flat, source, self.template, limit);
         let mut edits: Vec<Edit> = Vec::with_capacity(hits.len());
         for (number, hit) in hits.iter().enumerate() {
             let text = assembler.write(hit);
@@ -190,6 +199,9 @@ impl<'p> Rewriter<'p> {
                 assembler.take_back(text.start);
                 continue;
             }
+            if assembler.out.len() > limit {
+                return Err(RewriteError::TooLarge { limit });
+            }
             edits.push(Edit {
                 before,
                 text,
@@ -199,7 +211,16 @@ impl<'p> Rewriter<'p> {
         result.lost_comments = assembler.lost_comments;
         let edits = delete::widen(self.grammar, flat, source, &hits, edits);
         let may_empty = assembler.has_empty_run || edits.iter().any(|e| e.text.is_empty());
+        let removed: usize = edits.iter().map(|e| e.before.len()).sum();
+        let added: usize = edits.iter().map(|e| e.text.len()).sum();
+        if (source.len() + added).saturating_sub(removed) > limit {
+            return Err(RewriteError::TooLarge { limit });
+        }
         let captures = splice(source, &edits, &assembler, &mut result);
+        // A space may have been put between two words.
+        if result.bytes.len() > limit {
+            return Err(RewriteError::TooLarge { limit });
+        }
         if !result.replacements.is_empty() {
             let parsed = self.parse_again(&tree, source, &result, is_stopped)?;
             let check = check::Check {

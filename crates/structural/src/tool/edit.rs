@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use host::{HarnessFiles, Workspace};
+use host::{HarnessFiles, Workspace, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ use crate::scan::{Scan, Scanned};
 use crate::source::Source;
 use crate::stage::{DEFAULT_MAX_STAGED_BYTES, NoRoom, StagedEdits, StagedFile};
 use crate::sweep::{Change, Ended, FileEdit, Refusal, Sweep};
-use crate::walk::Listing;
+use crate::walk::{Candidate, Listing};
 
 const DESCRIPTION: &str = "Rewrite code by shape. Nothing is written: the change is staged, shown \
 as a diff and named by an edit_id for `resolve`. `pattern` is as for `ast_grep`: $NAME matches \
@@ -265,6 +265,8 @@ struct Rewritten<'a> {
     report: Report<'a>,
     /// For the files of the report's listing.
     edits: &'a [FileEdit],
+    /// The template as it was given.
+    rewrite: &'a str,
     edit_id: Option<String>,
 }
 
@@ -283,8 +285,8 @@ impl EditJob {
             templates.insert(*id, template);
         }
         let staged = self.context.run().state::<StagedEdits>();
-        let swept = self.sweep(&scope, &templates, &staged)?;
-        let edit_id = self.stage(&scope.listing, &swept.edits, &staged)?;
+        let mut swept = self.sweep(&scope, &templates, &staged)?;
+        let edit_id = self.stage(&scope.listing, &mut swept.edits, &staged)?;
         let rewritten = Rewritten {
             report: Report {
                 target: &self.target,
@@ -293,6 +295,7 @@ impl EditJob {
                 near_misses: swept.near_misses,
             },
             edits: &swept.edits,
+            rewrite: &self.rewrite,
             edit_id,
         };
         match rewritten.failed() {
@@ -381,19 +384,27 @@ impl EditJob {
         })
     }
 
-    /// Keeps what the files would become, and returns the id of it.
+    /// Keeps what the files would become, and returns the id of it. A file that
+    /// cannot be named is left alone.
     fn stage(
         &self,
         listing: &Listing,
-        edits: &[FileEdit],
+        edits: &mut [FileEdit],
         staged: &StagedEdits,
     ) -> Result<Option<String>, ToolError> {
         let mut files = Vec::new();
         let mut replacements = 0;
         for (file, edit) in listing.files.iter().zip(edits) {
             let Some(change) = &edit.change else { continue };
+            let path = match self.name(file) {
+                Ok(path) => path,
+                Err(refusal) => {
+                    *edit = FileEdit::left_alone(refusal);
+                    continue;
+                }
+            };
             files.push(StagedFile {
-                path: self.workspace.resolve_path(&file.path)?,
+                path,
                 before: Arc::clone(&change.before),
                 after: Arc::clone(&change.after),
             });
@@ -405,6 +416,27 @@ impl EditJob {
         match staged.stage(files, replacements, self.limit) {
             Ok(edit) => Ok(Some(edit.id.to_string())),
             Err(NoRoom) => Err(no_room(staged, self.limit)),
+        }
+    }
+
+    /// Returns the name under which a file can be written.
+    fn name(&self, file: &Candidate) -> Result<WorkspacePath, Refusal> {
+        let refuse = |reason: String, next| Refusal {
+            line: None,
+            reason,
+            next,
+        };
+        match self.workspace.resolve_path(&file.path) {
+            Ok(path) if path.absolute() == file.path => Ok(path),
+            Ok(_) => Err(refuse(
+                "a symbolic link is on the way to it now".to_owned(),
+                "call `ast_edit` again",
+            )),
+            Err(host::Error::NotUtf8 { .. }) => Err(refuse(
+                "its name on disk is not valid UTF-8".to_owned(),
+                "ask the user to rename it",
+            )),
+            Err(error) => Err(refuse(error.to_string(), error.next_step())),
         }
     }
 }
@@ -466,10 +498,17 @@ impl Rewritten<'_> {
             return None;
         }
         let reasons = self.refused().take(proposal::MAX_NAMED);
+        let mut next = Vec::new();
+        for (_, refusal) in self.refused() {
+            if !next.contains(&refusal.next) {
+                next.push(refusal.next);
+            }
+        }
         Some(Error::NothingStaged {
             reasons: reasons
                 .map(|(path, refusal)| proposal::refusal(path, refusal))
                 .collect(),
+            next,
             others: self.refused().count().saturating_sub(proposal::MAX_NAMED),
         })
     }
@@ -477,7 +516,15 @@ impl Rewritten<'_> {
     fn output(&self) -> ToolOutput {
         ToolOutput::text(proposal::text(self))
             .with_details(self.details())
-            .with_rest("narrow `path` to see the rest")
+            .with_rest(format!("{} to see the rest", self.narrower()))
+    }
+
+    /// Says how a call shows less at once.
+    fn narrower(&self) -> &'static str {
+        match self.changes().nth(1) {
+            Some(_) => "narrow `path`",
+            None => "match less with `pattern`",
+        }
     }
 
     fn details(&self) -> Value {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use tiers::visible;
 
+use super::counted;
 use super::render::{quoted, visible_quoted};
 use super::report::Report;
 use crate::near::NearMiss;
@@ -22,7 +23,7 @@ const MAX_RULE_FILES: usize = 3;
 /// Says what was looked at, and what is close.
 pub(super) fn text(report: &Report<'_>, out: &mut String) {
     headline(report, out);
-    if !report.scope.listing.files.is_empty() {
+    if !report.searched().is_empty() {
         readings(report, out);
         literals(report, out);
         for miss in &report.near_misses {
@@ -48,13 +49,21 @@ fn headline(report: &Report<'_>, out: &mut String) {
             });
         let _ = writeln!(
             out,
-            "no matches: no file of {language} under {place} ({} other files; hidden ones are not listed)",
-            report.scope.listing.other_files
+            "no matches: no file of {language} under {place} ({}; hidden ones are not listed)",
+            counted(report.scope.listing.other_files, "other file")
         );
         return;
     }
     let searched = report.searched();
     let files: usize = searched.values().sum();
+    if files == 0 {
+        let listed = counted(report.scope.listing.files.len(), "file");
+        let _ = writeln!(
+            out,
+            "no matches: nothing was searched of {listed} under {place}"
+        );
+        return;
+    }
     let languages: Vec<&str> = searched.into_keys().collect();
     let part = match report.unfinished().next() {
         Some(_) => "what was searched of ",

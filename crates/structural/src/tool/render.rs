@@ -174,6 +174,14 @@ pub(super) fn visible_quoted(text: &str) -> String {
 
 /// Says what was left out.
 pub(super) fn notes(report: &Report<'_>, out: &mut String) {
+    if let (Some(known), Some(read)) = (report.scope.known_as, report.target.language) {
+        let _ = writeln!(
+            out,
+            "note: {} is {known} by its name, and was read as {} since `language` says so",
+            visible_quoted(report.target.path.relative()),
+            read.id
+        );
+    }
     let skipped = report.skipped();
     for reason in [
         SkipReason::NotUtf8,

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use host::{Applied, ChangeSet, FileChange, HarnessFiles, Outcome};
+use host::{Applied, ChangeSet, Difference, FileChange, HarnessFiles, Mismatch, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tiers::{CallContext, Run, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
+use tiers::{CallContext, Run, Tier, ToolError, ToolOutput, ToolSpec, TypedTool, visible};
 
 use crate::error::Error;
 use crate::stage::{Accepting, EditId, NotStaged, StagedEdit, StagedEdits};
@@ -167,10 +167,19 @@ async fn accept(
                 id: edit.id.to_string(),
                 files: edit.files.len(),
                 mismatches: reasons.collect(),
+                forbidden: mismatches.iter().filter(|m| is_forbidden(m)).count(),
             }
             .into())
         }
     }
+}
+
+/// Whether a file may not be written, whatever it holds.
+fn is_forbidden(mismatch: &Mismatch) -> bool {
+    matches!(
+        mismatch.what,
+        Difference::ReadOnly | Difference::NotPermitted { .. } | Difference::FolderReadOnly { .. }
+    )
 }
 
 fn change_set(edit: &StagedEdit) -> Result<ChangeSet, host::Error> {
@@ -243,7 +252,7 @@ fn text(details: &ResolveDetails) -> String {
                 super::counted(details.files.len(), "file"),
             );
             for file in details.files.iter().take(MAX_NAMED) {
-                let _ = writeln!(out, "{file}");
+                let _ = writeln!(out, "{}", visible(file));
             }
             if let Some(more @ 1..) = details.files.len().checked_sub(MAX_NAMED) {
                 let _ = writeln!(out, "and {}", super::counted(more, "other file"));
@@ -254,7 +263,7 @@ fn text(details: &ResolveDetails) -> String {
         }
     }
     for note in &details.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", visible(note));
     }
     if !details.outdated.is_empty() {
         let _ = writeln!(

@@ -28,15 +28,18 @@ impl Target {
         workspace: &Workspace,
         grammars: &dyn GrammarSource,
     ) -> Result<Self, ToolError> {
-        let path = match path {
-            None | Some("") => workspace.root_path(),
-            Some(path) => workspace.resolve(path)?,
-        };
+        let given = path.filter(|path| !path.is_empty()).unwrap_or(".");
+        let path = workspace.resolve(given)?;
         if !path.absolute().exists() {
-            return Err(Error::NoSuchPath(path.relative().to_owned()).into());
+            let is_link = workspace.root().join(given).is_symlink();
+            return Err(Error::NoSuchPath {
+                path: given.to_owned(),
+                leads_to: is_link.then(|| path.relative().to_owned()),
+            }
+            .into());
         }
         if !path.absolute().is_file() && !path.absolute().is_dir() {
-            return Err(Error::Special(path.relative().to_owned()).into());
+            return Err(Error::Special(given.to_owned()).into());
         }
         let language = match language.map(str::trim) {
             None | Some("") => None,
@@ -85,6 +88,9 @@ pub(super) struct Scope {
     pub(super) jobs: BTreeMap<&'static str, Job>,
     /// Why it cannot be searched in others.
     pub(super) refused: BTreeMap<&'static str, PatternError>,
+    /// The language that the one file named has by its name, where another one
+    /// was given.
+    pub(super) known_as: Option<&'static str>,
 }
 
 impl Scope {
@@ -104,8 +110,16 @@ impl Scope {
                 return Err(target.refused(language.id, error));
             }
         }
+        let offered = grammars.languages();
+        if let Some(language) = target.language
+            && target.is_file()
+            && !walk::belongs(&offered, target.path.absolute(), language)
+        {
+            let known = walk::recognise(&offered, target.path.absolute());
+            scope.known_as = known.map(|language| language.id);
+        }
         let wanted = walk::Wanted {
-            offered: &grammars.languages(),
+            offered: &offered,
             language: target.language,
         };
         scope.listing = walk::list(workspace, &target.path, wanted, is_stopped);
@@ -144,6 +158,7 @@ impl Scope {
             listing,
             jobs,
             refused,
+            ..
         } = self;
         if jobs.is_empty()
             && let Some((id, error)) = most_frequent(listing, refused)

@@ -7,6 +7,7 @@
 )]
 #![cfg(all(feature = "lang-python", feature = "lang-rust", feature = "lang-c"))]
 
+mod hostile;
 mod proposal;
 mod resolving;
 mod sequences;

@@ -32,7 +32,7 @@ pub(super) fn text(rewritten: &Rewritten<'_>) -> String {
                     diff: &change.diff,
                 })
                 .collect();
-            shown::write(&files, &mut out);
+            shown::write(&files, rewritten.narrower(), &mut out);
             out.push('\n');
         }
         None if rewritten.edits.iter().any(FileEdit::has_matches) => {
@@ -103,9 +103,14 @@ fn left_alone(rewritten: &Rewritten<'_>, out: &mut String) {
         let places = rewritten.regrouped();
         let _ = writeln!(
             out,
-            "check: {} where code groups differently than before: {}; parentheses around the metavariable in `rewrite` keep it whole",
+            "check: {} where code groups differently than before: {}; {}",
             counted(regrouped, "replacement"),
-            some(places.map(place), regrouped)
+            some(places.map(place), regrouped),
+            if has_several_statements(rewritten.rewrite) {
+                "where one statement became several, braces around those of `rewrite` keep them together"
+            } else {
+                "parentheses around the metavariable in `rewrite` keep it whole"
+            }
         );
     }
     let lost = sum(|edit| edit.lost_comments);
@@ -122,9 +127,15 @@ fn left_alone(rewritten: &Rewritten<'_>, out: &mut String) {
     }
 }
 
+/// Whether a template looks like more than one statement.
+fn has_several_statements(rewrite: &str) -> bool {
+    let text = rewrite.trim().trim_end_matches(';');
+    !text.starts_with('{') && text.contains([';', '\n'])
+}
+
 /// Says why a file is left alone.
 pub(super) fn refusal(path: &str, refusal: &Refusal) -> String {
-    format!("`{}`, {}", visible(path), refusal.reason)
+    format!("`{}`, {}", visible(path), visible(&refusal.reason))
 }
 
 fn place((path, at): (&str, Position)) -> String {

@@ -1,9 +1,12 @@
 //! Chooses what of a long diff is shown: hunks of as many files as fit.
 
+mod lines;
+
 use std::fmt::Write as _;
 
 use tiers::visible;
 
+use self::lines::Lines;
 use crate::diff::FileDiff;
 use crate::tool::counted;
 
@@ -13,10 +16,14 @@ const MAX_LINES: usize = 400;
 const MAX_BYTES: usize = 24 * 1024;
 /// Lines shown of one hunk.
 const MAX_HUNK_LINES: usize = 100;
-/// Characters shown of one line.
-const MAX_LINE_CHARS: usize = 300;
+/// Characters shown of one line, and of one in a hunk that is too long with these.
+const WIDTHS: [usize; 3] = [300, 160, 80];
 /// Hunks looked at, fitting or not.
 const MAX_HUNKS: usize = 2_000;
+/// Bytes that a first hunk gets at least, where it does not fit whole.
+const MIN_SHARE: usize = 2 * 1024;
+/// Lines of a hunk that say something of it.
+const MIN_PART_LINES: usize = 8;
 /// Files named of which nothing is shown.
 const MAX_NAMED: usize = 30;
 
@@ -27,8 +34,24 @@ pub(super) struct Shown<'a> {
     pub(super) diff: &'a FileDiff,
 }
 
-/// Writes the diff, or the first hunks of it with what was left out.
-pub(super) fn write(files: &[Shown<'_>], out: &mut String) {
+/// What is shown of a hunk.
+#[derive(Default)]
+struct Excerpt {
+    lines: Vec<String>,
+    /// Lines that the hunk has.
+    of: usize,
+}
+
+/// Lines and bytes that may still be written.
+#[derive(Clone, Copy)]
+struct Room {
+    lines: usize,
+    bytes: usize,
+}
+
+/// Writes the diff, or the first hunks of it with what was left out; `narrower`
+/// says how to see the rest.
+pub(super) fn write(files: &[Shown<'_>], narrower: &str, out: &mut String) {
     let chosen = choose(files);
     let mut shown_lines = 0;
     let mut shown_files = 0;
@@ -38,24 +61,35 @@ pub(super) fn write(files: &[Shown<'_>], out: &mut String) {
         }
         shown_files += 1;
         for line in head(file.diff).lines() {
-            let _ = writeln!(out, "{}", shown_line(line));
+            let _ = writeln!(out, "{}", visible(line));
+            shown_lines += 1;
         }
         for hunk in hunks {
-            shown_lines += write_hunk(hunk_text(file.diff, *hunk), out);
+            for line in &hunk.lines {
+                let _ = writeln!(out, "{line}");
+            }
+            let shown = hunk.lines.len();
+            shown_lines += shown;
+            if shown < hunk.of {
+                let _ = writeln!(out, "[{shown} of {} lines of this hunk shown]", hunk.of);
+            }
         }
         let all = file.diff.hunks.len();
         if hunks.len() < all {
             let _ = writeln!(out, "[{} of {all} hunks of this file shown]", hunks.len());
         }
     }
-    let lines: usize = files.iter().map(|file| lines_of_hunks(file.diff)).sum();
+    let lines: usize = files.iter().map(|f| f.diff.text.lines().count()).sum();
     if shown_lines == lines {
         return;
     }
+    let of_files = match files.len() {
+        1 => String::new(),
+        all => format!(", of {shown_files} of {all} files"),
+    };
     let _ = writeln!(
         out,
-        "[{shown_lines} of {lines} lines of the diff shown, of {shown_files} of {}; to see the rest, narrow `path`]",
-        counted(files.len(), "file"),
+        "[{shown_lines} of {lines} lines of the diff shown{of_files}; to see the rest, {narrower}]"
     );
     let hidden = || {
         files
@@ -74,10 +108,13 @@ pub(super) fn write(files: &[Shown<'_>], out: &mut String) {
 }
 
 /// Chooses hunks for each file: first ones before second ones, so that as many
-/// files as can be are seen.
-fn choose(files: &[Shown<'_>]) -> Vec<Vec<usize>> {
-    let mut chosen = vec![Vec::new(); files.len()];
-    let mut room = (MAX_LINES, MAX_BYTES);
+/// files as can be are seen; of a first one that does not fit, a part.
+fn choose(files: &[Shown<'_>]) -> Vec<Vec<Excerpt>> {
+    let mut chosen: Vec<Vec<Excerpt>> = files.iter().map(|_| Vec::new()).collect();
+    let mut room = Room {
+        lines: MAX_LINES,
+        bytes: MAX_BYTES,
+    };
     let mut looked_at = 0;
     let rounds = files.iter().map(|file| file.diff.hunks.len()).max();
     for round in 0..rounds.unwrap_or(0) {
@@ -89,47 +126,99 @@ fn choose(files: &[Shown<'_>]) -> Vec<Vec<usize>> {
             if looked_at > MAX_HUNKS {
                 return chosen;
             }
-            let (mut lines, mut bytes) = cost(hunk_text(file.diff, round));
-            if hunks.is_empty() {
-                lines += 2;
-                bytes += head(file.diff).len();
+            let whole = Room {
+                lines: MAX_HUNK_LINES,
+                bytes: room.bytes,
+            };
+            let [width, ..] = WIDTHS;
+            let hunk = hunk_text(file.diff, round);
+            let excerpt = Excerpt::of(hunk, whole, width);
+            if excerpt.lines.len() == excerpt.of.min(MAX_HUNK_LINES) {
+                room.take(file.diff, excerpt, hunks);
             }
-            if lines <= room.0 && bytes <= room.1 {
-                room = (room.0 - lines, room.1 - bytes);
-                hunks.push(round);
-            }
+        }
+        if round == 0 {
+            parts(files, &mut chosen, &mut room);
         }
     }
     chosen
 }
 
-/// Returns the lines and bytes that a hunk takes as it is shown.
-fn cost(hunk: &str) -> (usize, usize) {
-    let lines = || hunk.lines().take(MAX_HUNK_LINES);
-    let bytes = lines().map(|line| line.len().min(MAX_LINE_CHARS * 2) + 1);
-    (lines().count(), bytes.sum())
-}
-
-fn write_hunk(hunk: &str, out: &mut String) -> usize {
-    let mut shown = 0;
-    for line in hunk.lines().take(MAX_HUNK_LINES) {
-        let _ = writeln!(out, "{}", shown_line(line));
-        shown += 1;
-    }
-    let all = hunk.lines().count();
-    if shown < all {
-        let _ = writeln!(out, "[{shown} of {all} lines of this hunk shown]");
-    }
-    shown
-}
-
-fn shown_line(line: &str) -> String {
-    match line.char_indices().nth(MAX_LINE_CHARS) {
-        None => visible(line).into_owned(),
-        Some((end, _)) => {
-            let start = line.get(..end).unwrap_or_default();
-            format!("{}…", visible(start))
+/// Shows a part of the first hunks that do not fit whole.
+fn parts(files: &[Shown<'_>], chosen: &mut [Vec<Excerpt>], room: &mut Room) {
+    let mut left = chosen.iter().filter(|hunks| hunks.is_empty()).count();
+    for (file, hunks) in files.iter().zip(chosen) {
+        if !hunks.is_empty() {
+            continue;
         }
+        let head = head(file.diff).len();
+        let share = (room.bytes / left.max(1)).max(MIN_SHARE).min(room.bytes);
+        left -= 1;
+        let Some(bytes) = share.checked_sub(head).filter(|_| room.lines > 2) else {
+            return;
+        };
+        let most = Room {
+            lines: MAX_HUNK_LINES.min(room.lines - 2),
+            bytes,
+        };
+        let excerpt = Excerpt::fitting(hunk_text(file.diff, 0), most);
+        if excerpt.lines.len() < excerpt.of.min(MIN_PART_LINES) {
+            return;
+        }
+        room.take(file.diff, excerpt, hunks);
+    }
+}
+
+impl Room {
+    /// Keeps an excerpt, if there is room for it.
+    fn take(&mut self, diff: &FileDiff, excerpt: Excerpt, hunks: &mut Vec<Excerpt>) {
+        let (mut lines, mut bytes) = (excerpt.lines.len(), excerpt.bytes());
+        if hunks.is_empty() {
+            lines += 2;
+            bytes += head(diff).len();
+        }
+        if lines <= self.lines && bytes <= self.bytes {
+            self.lines -= lines;
+            self.bytes -= bytes;
+            hunks.push(excerpt);
+        }
+    }
+}
+
+impl Excerpt {
+    /// Takes the lines of a hunk that fit, each of at most so many characters.
+    fn of(hunk: &str, most: Room, width: usize) -> Self {
+        let mut excerpt = Self {
+            lines: Vec::new(),
+            of: hunk.lines().count(),
+        };
+        let mut bytes = 0;
+        for line in Lines::of(hunk).take(most.lines) {
+            let line = line.shown(width);
+            bytes += line.len() + 1;
+            if bytes > most.bytes {
+                break;
+            }
+            excerpt.lines.push(line);
+        }
+        excerpt
+    }
+
+    /// Cuts the lines of a hunk as much as it takes to show all of them, as far
+    /// as that goes.
+    fn fitting(hunk: &str, most: Room) -> Self {
+        let mut widest = Self::default();
+        for width in WIDTHS {
+            widest = Self::of(hunk, most, width);
+            if widest.lines.len() == widest.of.min(most.lines) {
+                break;
+            }
+        }
+        widest
+    }
+
+    fn bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.len() + 1).sum()
     }
 }
 
@@ -145,8 +234,4 @@ fn hunk_text(diff: &FileDiff, number: usize) -> &str {
     diff.text
         .get(start..end.unwrap_or(diff.text.len()))
         .unwrap_or_default()
-}
-
-fn lines_of_hunks(diff: &FileDiff) -> usize {
-    diff.text.lines().count() - head(diff).lines().count()
 }
