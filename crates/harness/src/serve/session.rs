@@ -360,9 +360,13 @@ impl Session {
 
     /// Ends the run: cancels its calls, waits for them, and cleans up.
     async fn end(mut self, asked_by: Option<Id>) {
+        if let Some(toolset) = &self.run {
+            toolset.registry().run().token().cancel();
+        }
+        // After that: a call that waits for the client is cancelled, and not
+        // told that the client is gone.
         self.peer.hang_up();
         if let Some(toolset) = self.run.take() {
-            toolset.registry().run().token().cancel();
             while self.calls.join_next().await.is_some() {}
             toolset.registry().run().end().await;
         }

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_process_is_read_after_any_name_unless_dead() {
-        let rest = "1 20 30 0 -1 1 2 3 4 5 6 7 8 9 10 20 0 1 0 555 1000 77 18446744073709551615";
+        let rest = "1 20 30 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 555 1000 77 18446744073709551615";
         let line = format!("7 (a) b) 1) S {rest}");
         let process = Process {
             session: 30,
