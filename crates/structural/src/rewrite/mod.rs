@@ -113,7 +113,8 @@ pub enum RewriteError {
 ///
 /// # Errors
 /// [`RewriteError`] when the result has a syntax error that `source` has not,
-/// empties a block, or is over [`MAX_FILE_BYTES`]; when matching takes too long; or when `is_stopped` says so.
+/// empties a block, or is over 4 MiB and larger than `source`; when matching takes
+/// too long; or when `is_stopped` says so.
 pub fn rewrite_text(
     grammar: &Grammar,
     pattern: &Pattern,
