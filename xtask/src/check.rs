@@ -15,6 +15,8 @@ pub(crate) fn run(options: &setup::Options) -> Result<()> {
     run_command(clippy.args(["--", "-D", "warnings"]))?;
     let mut clippy = test::language_pack("clippy");
     run_command(clippy.args(["--all-targets", "--", "-D", "warnings"]))?;
+    let mut clippy = test::embedded_python("clippy");
+    run_command(clippy.args(["--all-targets", "--", "-D", "warnings"]))?;
     let mut doc = cargo(["doc", "--release", "--workspace", "--no-deps"]);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     tables::check()?;

@@ -5,6 +5,7 @@
 //! `npm`, `cargo`, `apt-get`); nothing is installed outside the checkout.
 
 mod corpora;
+mod libpython;
 mod programs;
 
 use std::fs;
@@ -13,6 +14,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+
+pub(crate) use libpython::installed as libpython;
 
 use crate::paths;
 
@@ -63,6 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let start = Instant::now();
     let items: Vec<Item> = programs::items()
         .into_iter()
+        .chain([libpython::item()])
         .chain(corpora::items())
         .collect();
     let mut missing = Vec::new();

@@ -35,13 +35,16 @@ pub(crate) struct Filter {
 ///
 /// The conformance package switches every grammar on, and one build serves all
 /// packages, so that no crate is tested with fewer. Grammars that are loaded
-/// from a folder have a build of their own, since they must not be linked in.
+/// from a folder have a build of their own, since they must not be linked in,
+/// and so has the embedded Python, which is not to be needed by anything else.
 pub(crate) fn run(options: &Options) -> Result<()> {
     setup::run(&options.setup)?;
     let mut all = cargo(["test", "--release", "--workspace", "--no-fail-fast"]);
     let mut pack = language_pack("test");
     pack.args(["--no-fail-fast", "--test", "language_pack"]);
-    for test in [&mut all, &mut pack] {
+    let mut embedded = embedded_python("test");
+    embedded.args(["--no-fail-fast", "--lib", "--test", "cases"]);
+    for test in [&mut all, &mut pack, &mut embedded] {
         if let Some(filter) = &options.filter.filter {
             test.arg("--").arg(filter);
         }
@@ -62,6 +65,28 @@ pub(crate) fn language_pack(command: &'static str) -> Command {
         "--features",
         "language-pack-download,lang-rust",
     ])
+}
+
+/// Returns a cargo command for the crate whose kernels can be this program, with
+/// the shared library that `setup` found.
+pub(crate) fn embedded_python(subcommand: &'static str) -> Command {
+    let (config, library) = setup::libpython();
+    let mut command = cargo([
+        subcommand,
+        "--release",
+        "--package",
+        "toolset-kernel",
+        "--features",
+        "embedded-python",
+    ]);
+    command.env("PYO3_CONFIG_FILE", config);
+    let name = if cfg!(target_vendor = "apple") {
+        "DYLD_LIBRARY_PATH"
+    } else {
+        "LD_LIBRARY_PATH"
+    };
+    command.env(name, library);
+    command
 }
 
 /// Runs the package of conformance cases.

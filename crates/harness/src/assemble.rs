@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "embedded-python")]
+use anyhow::Context as _;
 use host::{DiskFiles, HarnessFiles, Workspace};
 use tiers::{Approver, EventSink, Guardrail, Mode, Tier, Tool};
 use toolset::Toolset;
@@ -55,10 +57,25 @@ pub(crate) struct Search {
 pub(crate) struct Interpreters {
     /// What they see of the environment.
     pub(crate) environment: host::process::Environment,
-    /// A Python interpreter that was named.
-    pub(crate) python: Option<PathBuf>,
+    /// The Python that was named.
+    pub(crate) python: Option<Python>,
+    /// Where this program keeps what outlives it; `None` without a home.
+    #[cfg_attr(
+        not(feature = "embedded-python"),
+        expect(dead_code, reason = "its one use")
+    )]
+    pub(crate) state: Option<PathBuf>,
     /// Where files of a run that makes one call only are kept.
     pub(crate) temporary: PathBuf,
+}
+
+/// A Python that was named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Python {
+    /// An interpreter, absolute.
+    Program(PathBuf),
+    /// The one that is linked into this program.
+    Embedded,
 }
 
 impl Default for Interpreters {
@@ -66,6 +83,7 @@ impl Default for Interpreters {
         Self {
             environment: host::process::Environment::empty(),
             python: None,
+            state: None,
             temporary: PathBuf::from("/tmp"),
         }
     }
@@ -95,7 +113,7 @@ pub(crate) fn assemble(
     }
     #[cfg(feature = "kernel")]
     {
-        builder = builder.kernels(kernels(&attachments.settings.interpreters, &workspace));
+        builder = builder.kernels(kernels(&attachments.settings.interpreters, &workspace)?);
         if attachments.is_one_call {
             // The run's own folder is gone before anybody looks.
             builder = builder.images_in(&kept_images(&attachments.settings.interpreters));
@@ -127,10 +145,53 @@ pub(crate) fn assemble(
 
 /// Returns the interpreters of the project.
 #[cfg(feature = "kernel")]
-fn kernels(interpreters: &Interpreters, workspace: &Workspace) -> Arc<Kernels> {
-    let factory = ProjectInterpreters::new(workspace.clone(), interpreters.environment.clone())
-        .python(interpreters.python.clone());
-    Kernels::new(Arc::new(factory), KernelLimits::default())
+fn kernels(interpreters: &Interpreters, workspace: &Workspace) -> anyhow::Result<Arc<Kernels>> {
+    let factory = ProjectInterpreters::new(workspace.clone(), interpreters.environment.clone());
+    let factory = match &interpreters.python {
+        Some(Python::Program(program)) => factory.python(Some(program.clone())),
+        Some(Python::Embedded) | None => factory,
+    };
+    let factory = with_embedded(factory, interpreters)?;
+    Ok(Kernels::new(Arc::new(factory), KernelLimits::default()))
+}
+
+/// Attaches the Python of this program, for where there is no other unless it
+/// was named.
+#[cfg(feature = "embedded-python")]
+fn with_embedded(
+    factory: ProjectInterpreters,
+    interpreters: &Interpreters,
+) -> anyhow::Result<ProjectInterpreters> {
+    use toolset::kernel::{EmbeddedPython, EmbeddedUse};
+
+    let when = match &interpreters.python {
+        Some(Python::Program(_)) => return Ok(factory),
+        Some(Python::Embedded) => EmbeddedUse::Always,
+        None => EmbeddedUse::WhereNoneIsFound,
+    };
+    let made = match &interpreters.state {
+        Some(state) => EmbeddedPython::link_in(&state.join("python")),
+        None => Err(std::io::Error::other("there is no home")),
+    };
+    match made {
+        Ok(embedded) => Ok(factory.embedded(embedded, when)),
+        // The machine's own will do where there is one.
+        Err(_) if when == EmbeddedUse::WhereNoneIsFound => Ok(factory),
+        Err(error) => Err(error).context("cannot make a link to this program as `python3`"),
+    }
+}
+
+#[cfg(all(feature = "kernel", not(feature = "embedded-python")))]
+fn with_embedded(
+    factory: ProjectInterpreters,
+    interpreters: &Interpreters,
+) -> anyhow::Result<ProjectInterpreters> {
+    if interpreters.python == Some(Python::Embedded) {
+        anyhow::bail!(
+            "cannot use the embedded Python: this program was built without the feature `embedded-python`"
+        );
+    }
+    Ok(factory)
 }
 
 /// Returns a folder that nobody removes, made when it is needed.

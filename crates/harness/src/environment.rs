@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::assemble::{Interpreters, Search, Settings};
+use crate::assemble::{Interpreters, Python, Search, Settings};
 use crate::trust::TrustStore;
 
 /// The folder below the user's configuration folder.
@@ -71,7 +71,8 @@ impl Environment {
             is_terminal,
             has_colour: is_terminal && wants_colour,
         };
-        let configuration = configuration_folder(variable("XDG_CONFIG_HOME"), variable("HOME"));
+        let configuration = user_folder(variable("XDG_CONFIG_HOME"), variable("HOME"), ".config");
+        let state = user_folder(variable("XDG_STATE_HOME"), variable("HOME"), ".local/state");
         #[expect(clippy::disallowed_methods, reason = "read once here, and passed on")]
         let current = std::env::current_dir().context("cannot find the current folder")?;
         let search_threads = match variable("TOOLSET_THREADS") {
@@ -91,7 +92,11 @@ impl Environment {
                 },
                 interpreters: Interpreters {
                     environment: interpreter_environment(&variable),
-                    python: variable("TOOLSET_PYTHON").map(|program| current.join(program)),
+                    python: variable("TOOLSET_PYTHON").map(|named| match named.to_str() {
+                        Some("embedded") => Python::Embedded,
+                        _ => Python::Program(current.join(named)),
+                    }),
+                    state: state.map(|folder| folder.join(FOLDER)),
                     temporary: std::env::temp_dir(),
                 },
             },
@@ -125,15 +130,19 @@ fn interpreter_environment(
         })
 }
 
-/// Finds the user's configuration folder.
+/// Finds a folder of the user's: the one that is configured, else the one below
+/// their home.
 ///
 /// Source: XDG Base Directory Specification: a relative path is ignored.
-fn configuration_folder(configured: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn user_folder(
+    configured: Option<OsString>,
+    home: Option<OsString>,
+    below: &str,
+) -> Option<PathBuf> {
     let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    configured.and_then(absolute).or_else(|| {
-        home.and_then(absolute)
-            .map(|home| Path::new(&home).join(".config"))
-    })
+    configured
+        .and_then(absolute)
+        .or_else(|| home.and_then(absolute).map(|home| home.join(below)))
 }
 
 #[cfg(test)]
@@ -143,7 +152,8 @@ mod tests {
     #[test]
     fn the_configuration_folder_follows_the_xdg_rules() {
         let find = |configured: Option<&str>, home: Option<&str>| {
-            configuration_folder(configured.map(OsString::from), home.map(OsString::from))
+            let (configured, home) = (configured.map(OsString::from), home.map(OsString::from));
+            user_folder(configured, home, ".config")
         };
         assert_eq!(find(Some("/c"), Some("/h")), Some(PathBuf::from("/c")));
         assert_eq!(

@@ -30,6 +30,8 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "embedded-python")]
+    toolset::kernel::run_if_python();
     let cli = cli::Cli::parse();
     let environment = match environment::Environment::read() {
         Ok(environment) => environment,

@@ -12,6 +12,8 @@ use host::process::{Environment, Launcher, Sandbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "embedded-python")]
+use crate::embedded::{EmbeddedPython, EmbeddedUse};
 use crate::error::Error;
 
 /// The language of a cell.
@@ -112,6 +114,8 @@ pub struct ProjectInterpreters {
     environment: Environment,
     python: Option<PathBuf>,
     sandbox: Option<(Arc<dyn Sandbox>, Streams)>,
+    #[cfg(feature = "embedded-python")]
+    embedded: Option<(EmbeddedPython, EmbeddedUse)>,
 }
 
 impl ProjectInterpreters {
@@ -123,6 +127,8 @@ impl ProjectInterpreters {
             environment,
             python: None,
             sandbox: None,
+            #[cfg(feature = "embedded-python")]
+            embedded: None,
         }
     }
 
@@ -142,6 +148,65 @@ impl ProjectInterpreters {
     pub fn sandbox(mut self, sandbox: Arc<dyn Sandbox>, streams: Streams) -> Self {
         self.sandbox = Some((sandbox, streams));
         self
+    }
+
+    /// Attaches the Python that is linked into this program.
+    #[cfg(feature = "embedded-python")]
+    #[must_use]
+    pub fn embedded(mut self, python: EmbeddedPython, when: EmbeddedUse) -> Self {
+        self.embedded = Some((python, when));
+        self
+    }
+
+    /// Returns the project's interpreter, or the embedded one where that is wanted.
+    fn on_host(&self) -> Result<Place, Error> {
+        let root = self.workspace.root().to_owned();
+        #[cfg(feature = "embedded-python")]
+        if let Some((embedded, EmbeddedUse::Always)) = &self.embedded {
+            return Ok(self.place_of_embedded(embedded));
+        }
+        let found = self.find_python();
+        #[cfg(feature = "embedded-python")]
+        if let (Err(_), None, Some((embedded, _))) = (&found, &self.python, &self.embedded) {
+            return Ok(self.place_of_embedded(embedded));
+        }
+        let python = found?;
+        let environment = self.environment_for(&python);
+        Ok(Place::on_host(python, root, environment))
+    }
+
+    /// It passes for the interpreter of the project's virtual environment, where
+    /// that is of its version.
+    #[cfg(feature = "embedded-python")]
+    fn place_of_embedded(&self, embedded: &EmbeddedPython) -> Place {
+        let root = self.workspace.root();
+        let active = self.environment.get("VIRTUAL_ENV").map(PathBuf::from);
+        let usual = [".venv", "venv"].map(|name| root.join(name));
+        let link = embedded.link().to_owned();
+        let python = active
+            .into_iter()
+            .chain(usual)
+            .filter(|prefix| EmbeddedPython::fits(prefix))
+            .map(|prefix| prefix.join("bin/python3"))
+            .find(|python| python.exists());
+        let mut place = match python {
+            Some(python) => {
+                let environment = self.environment_for(&python);
+                let mut place = Place::on_host(link, root.to_owned(), environment);
+                place.args.push(EmbeddedPython::passing_for(&python));
+                place
+            }
+            None => {
+                // `python3` in a shell is the same one.
+                let environment = match link.parent() {
+                    Some(folder) => first_of_path(self.plain_environment(), folder),
+                    None => self.plain_environment(),
+                };
+                Place::on_host(link, root.to_owned(), environment)
+            }
+        };
+        place.name = "embedded, on the host".to_owned();
+        place
     }
 
     fn find_python(&self) -> Result<PathBuf, Error> {
@@ -177,26 +242,34 @@ impl ProjectInterpreters {
         look(usual).map(|found| found.path).map_err(no_interpreter)
     }
 
+    fn plain_environment(&self) -> Environment {
+        if self.environment.get("MPLBACKEND").is_some() {
+            return self.environment.clone();
+        }
+        // Figures are collected; there is no window to open.
+        self.environment.clone().with("MPLBACKEND", "Agg")
+    }
+
     /// Returns what the interpreter sees: its virtual environment is active.
     fn environment_for(&self, python: &Path) -> Environment {
-        let mut environment = self.environment.clone();
-        if environment.get("MPLBACKEND").is_none() {
-            // Figures are collected; there is no window to open.
-            environment = environment.with("MPLBACKEND", "Agg");
-        }
+        let environment = self.plain_environment();
         let Some(folder) = python.parent() else {
             return environment;
         };
-        let Some(prefix) = folder.parent().filter(|p| p.join("pyvenv.cfg").is_file()) else {
-            return environment;
-        };
-        let path = environment.get("PATH").unwrap_or_default().to_owned();
-        let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
-        match std::env::join_paths(folders) {
-            Ok(path) => environment.with("PATH", path).with("VIRTUAL_ENV", prefix),
-            // A folder with a `:` in its name cannot stand in `PATH`.
-            Err(_) => environment.with("VIRTUAL_ENV", prefix),
+        match folder.parent().filter(|p| p.join("pyvenv.cfg").is_file()) {
+            Some(prefix) => first_of_path(environment, folder).with("VIRTUAL_ENV", prefix),
+            None => environment,
         }
+    }
+}
+
+fn first_of_path(environment: Environment, folder: &Path) -> Environment {
+    let path = environment.get("PATH").unwrap_or_default().to_owned();
+    let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    match std::env::join_paths(folders) {
+        Ok(path) => environment.with("PATH", path),
+        // A folder with a `:` in its name cannot stand in `PATH`.
+        Err(_) => environment,
     }
 }
 
@@ -217,20 +290,18 @@ impl KernelFactory for ProjectInterpreters {
         match language {
             Language::Python => {}
         }
-        let root = self.workspace.root().to_owned();
         let running = match &self.sandbox {
             Some((sandbox, streams)) => sandbox.running().await.map(|l| (l, *streams)),
             None => None,
         };
         if let Some((launcher, Streams::Three)) = running {
+            let root = self.workspace.root().to_owned();
             let mut place = Place::on_host("/usr/bin/env".into(), root, self.environment.clone())
                 .in_sandbox(launcher, Streams::Three);
             place.args = vec!["python3".into()];
             return Ok(place);
         }
-        let python = self.find_python()?;
-        let environment = self.environment_for(&python);
-        let place = Place::on_host(python, root, environment);
+        let place = self.on_host()?;
         Ok(match running {
             Some((launcher, streams)) => place.in_sandbox(launcher, streams),
             None => place,

@@ -15,6 +15,8 @@ mod bridge;
 mod budget;
 mod cell;
 mod clean;
+#[cfg(feature = "embedded-python")]
+mod embedded;
 mod error;
 mod factory;
 mod frames;
@@ -27,6 +29,8 @@ mod process;
 mod slot;
 mod tool;
 
+#[cfg(feature = "embedded-python")]
+pub use embedded::{EmbeddedPython, EmbeddedUse, run_if_python};
 pub use error::Error;
 pub use factory::{KernelFactory, Language, Place, ProjectInterpreters, Streams};
 pub use memory::MemoryLimits;

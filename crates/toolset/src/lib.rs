@@ -49,6 +49,7 @@
 //! | --- | --- |
 //! | `structural` (default) | `ast_grep`, `ast_edit`, `resolve` |
 //! | `kernel` (default) | `eval` |
+//! | `embedded-python` | `eval` without a `python3`: the program is the interpreter, and needs the shared library of Python |
 //! | `all-grammars` | more languages for `structural` |
 //! | `language-pack` | languages of `structural` that are not compiled in: `structural::LanguagePack` loads them from a folder |
 //! | `language-pack-download` | it also fetches them |

@@ -16,7 +16,7 @@ const FAMILIES: [&str; 6] = [
 ];
 
 /// Packages that speak a protocol or embed an interpreter or a parser.
-const PROTOCOLS: [&str; 9] = [
+const PROTOCOLS: [&str; 10] = [
     "lsp-types",
     "tower-lsp",
     "dap-types",
@@ -24,6 +24,7 @@ const PROTOCOLS: [&str; 9] = [
     "tree-sitter-language",
     "tree-sitter-language-pack",
     "pyo3",
+    "pyo3-ffi",
     "deno_core",
     "v8",
 ];

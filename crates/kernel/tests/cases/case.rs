@@ -153,7 +153,10 @@ fn open(folder: &Path, python: &Path) -> Result<Registry, String> {
     let workspace = Workspace::open(folder, Trust::Trusted).map_err(|e| e.to_string())?;
     let root = workspace.root().to_owned();
     let environment = Environment::usual(std::env::vars_os());
+    #[cfg(not(feature = "embedded-python"))]
     let factory = ProjectInterpreters::new(workspace, environment).python(Some(python.to_owned()));
+    #[cfg(feature = "embedded-python")]
+    let factory = embedded(workspace, environment, python)?;
     let kernels = Kernels::new(Arc::new(factory), KernelLimits::default());
     let run = Run::builder(root, Trust::Trusted, Mode::Full)
         .build()
@@ -162,6 +165,30 @@ fn open(folder: &Path, python: &Path) -> Result<Registry, String> {
         .typed(Eval::new(kernels))
         .build()
         .map_err(|e| e.to_string())
+}
+
+/// This program as the interpreter, in the virtual environment of `python`.
+#[cfg(feature = "embedded-python")]
+fn embedded(
+    workspace: Workspace,
+    environment: Environment,
+    python: &Path,
+) -> Result<ProjectInterpreters, String> {
+    use kernel::{EmbeddedPython, EmbeddedUse};
+
+    // The same for all cases; it stays.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("embedded");
+    let this = EmbeddedPython::link_in(&folder).map_err(|error| error.to_string())?;
+    let prefix = python.ancestors().nth(2).unwrap_or(Path::new("/"));
+    let environment = environment.with("VIRTUAL_ENV", prefix);
+    // Where the loader finds the library, if it is not in the usual place.
+    let loader = std::env::vars_os()
+        .find(|(name, _)| name == "LD_LIBRARY_PATH" || name == "DYLD_LIBRARY_PATH");
+    let environment = match loader {
+        Some((name, value)) => environment.with(name, value),
+        None => environment,
+    };
+    Ok(ProjectInterpreters::new(workspace, environment).embedded(this, EmbeddedUse::Always))
 }
 
 impl Cell {
@@ -190,6 +217,11 @@ impl Cell {
 
     fn check(&self, answer: &Answer) -> Result<(), String> {
         self.check_status(answer)?;
+        let place = answer.text("/interpreter/place");
+        let is_embedded = place == Some("embedded, on the host");
+        if is_embedded != cfg!(feature = "embedded-python") {
+            return Err(format!("it ran {place:?}"));
+        }
         let value = answer.text("/value");
         if let Some(wanted) = &self.value
             && value != Some(wanted)

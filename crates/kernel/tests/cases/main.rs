@@ -2,7 +2,8 @@
 //!
 //! A case is a series of cells in one interpreter. One that needs packages runs
 //! in the environment that `cargo xtask setup` installs, the others in the same
-//! where it is there, else in the machine's own Python.
+//! where it is there, else in the machine's own Python. With the feature
+//! `embedded-python` this program is the interpreter, with the same packages.
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -14,6 +15,8 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
+    #[cfg(feature = "embedded-python")]
+    kernel::run_if_python();
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cases = case::read_all(&root.join("tests/cases/kernel")).expect("the cases are readable");
