@@ -10,8 +10,9 @@
 //! Linux what remains of its session. A descendant that starts a session of its
 //! own (a daemon) is out of reach, unless the command says
 //! [`ChildCommand::mark_descendants`]. When our program dies without a word, Linux
-//! kills the child, but not its descendants; they, and on macOS all, notice only
-//! that their pipes closed. A program that ends in order calls [`finish`].
+//! kills the child, and marked descendants are killed too; others, and on macOS
+//! all, notice only that their pipes closed. A program that ends in order calls
+//! [`finish`].
 //!
 //! A child sees the environment and the directory it is given, nothing of ours.
 //!
@@ -41,8 +42,11 @@ mod command;
 mod environment;
 mod error;
 mod exit;
+#[cfg(target_os = "linux")]
+mod guard;
 mod inherited;
 mod launcher;
+mod memory;
 mod pipe;
 mod plan;
 mod reaper;
@@ -60,6 +64,7 @@ pub use error::{RunError, StartError};
 pub use exit::Exit;
 pub use inherited::Inherited;
 pub use launcher::{Launcher, Sandbox};
+pub use memory::machine_memory;
 pub use pipe::{ChildOutput, ChildStdin};
 pub use plan::{ShutdownPlan, Step};
 pub use reaper::finish;

@@ -7,7 +7,8 @@ pub(crate) const LOADER: &str = include_str!("bootstrap/loader.py");
 /// The kernel, sent first.
 pub(crate) const KERNEL: &str = concat!(
     include_str!("bootstrap/link.py"),
-    include_str!("bootstrap/kernel.py")
+    include_str!("bootstrap/kernel.py"),
+    include_str!("bootstrap/cells.py")
 );
 
 /// Modules that the kernel compiles when a cell first needs them.

@@ -4,10 +4,12 @@
 //! ceiling, wrappers, caps, events and cancellation apply.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
 use tiers::{Call, CallContext, Content, Dispatch as _, ToolError, ToolOutput};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -23,7 +25,58 @@ pub(crate) struct Bridge {
     /// How many run at once; more wait.
     at_once: Arc<Semaphore>,
     running: JoinSet<(u64, Result<ToolOutput, ToolError>)>,
-    tokens: HashMap<u64, CancellationToken>,
+    pending: HashMap<u64, Pending>,
+    arrived: Vec<Arrived>,
+    /// Bytes of the texts in `arrived`.
+    arrived_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Pending {
+    token: CancellationToken,
+    tool: String,
+    /// The arguments, cut to what identifies the call.
+    args: String,
+}
+
+/// A call that has ended. A cell that is stopped may not have come to use what
+/// it gave.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    tool: String,
+    args: String,
+    characters: usize,
+    /// The kind of failure.
+    failed: Option<&'static str>,
+    /// What the cell got; none where all texts together are too long.
+    text: Option<String>,
+}
+
+/// The most that is kept of the texts of all calls of a cell, in bytes.
+const MOST_KEPT: usize = 4 * 1024 * 1024;
+
+/// The most that is shown of the arguments of a call, in characters.
+const MOST_ARGS: usize = 100;
+
+impl fmt::Display for Arrived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.tool, self.args)?;
+        match self.failed {
+            Some(kind) => write!(f, " (failed: {kind})"),
+            None => write!(f, " ({} characters)", self.characters),
+        }
+    }
+}
+
+impl Arrived {
+    /// Returns what the cell got, under a line that says of which call.
+    pub(crate) fn to_text(&self) -> String {
+        let text = match &self.text {
+            Some(text) => text.trim_end_matches('\n'),
+            None => "(not kept: there was too much)",
+        };
+        format!("--- {self}\n{text}\n")
+    }
 }
 
 impl Bridge {
@@ -33,7 +86,9 @@ impl Bridge {
             made: 0,
             at_once: Arc::new(Semaphore::new(at_once)),
             running: JoinSet::new(),
-            tokens: HashMap::new(),
+            pending: HashMap::new(),
+            arrived: Vec::new(),
+            arrived_bytes: 0,
         }
     }
 
@@ -64,12 +119,17 @@ impl Bridge {
                     .next("do the rest in another cell"),
             );
         }
-        if self.tokens.contains_key(&number) {
+        if self.pending.contains_key(&number) {
             return refuse(cannot().why("another call has its number"));
         }
         self.made += 1;
         let token = CancellationToken::new();
-        self.tokens.insert(number, token.clone());
+        let pending = Pending {
+            token: token.clone(),
+            tool: wanted.tool.clone(),
+            args: shortened(&wanted.args),
+        };
+        self.pending.insert(number, pending);
         let call = Call::new(wanted.tool, wanted.args).with_token(token);
         let dispatch = context.dispatch();
         let at_once = Arc::clone(&self.at_once);
@@ -94,8 +154,11 @@ impl Bridge {
         loop {
             match self.running.join_next().await {
                 Some(Ok((number, result))) => {
-                    self.tokens.remove(&number);
-                    return reply(number, result);
+                    let reply = reply(number, result);
+                    if let Some(pending) = self.pending.remove(&number) {
+                        self.keep(pending, &reply);
+                    }
+                    return reply;
                 }
                 // It panicked; dispatch catches what tools do, so this is ours.
                 Some(Err(error)) => tracing::error!(%error, "a bridged call was lost"),
@@ -106,17 +169,46 @@ impl Bridge {
 
     /// Cancels one call, if it is still pending.
     pub(crate) fn cancel(&self, number: u64) {
-        if let Some(token) = self.tokens.get(&number) {
-            token.cancel();
+        if let Some(pending) = self.pending.get(&number) {
+            pending.token.cancel();
         }
     }
 
     /// Cancels every call that is pending; returns how many those are.
     pub(crate) fn cancel_all(&self) -> usize {
-        for token in self.tokens.values() {
-            token.cancel();
+        for pending in self.pending.values() {
+            pending.token.cancel();
         }
-        self.tokens.len()
+        self.pending.len()
+    }
+
+    fn keep(&mut self, call: Pending, reply: &Reply) {
+        let (text, failed) = match (&reply.value, &reply.error) {
+            (Some(value), _) => (value.text.as_str(), None),
+            (None, Some(error)) => (error.message.as_str(), Some(error.kind)),
+            (None, None) => ("", None),
+        };
+        self.arrived_bytes += text.len();
+        self.arrived.push(Arrived {
+            tool: call.tool,
+            args: call.args,
+            characters: text.chars().count(),
+            failed,
+            text: (self.arrived_bytes <= MOST_KEPT).then(|| text.to_owned()),
+        });
+    }
+
+    /// Returns the calls that have ended, in the order of their ends.
+    pub(crate) fn into_arrived(self) -> Vec<Arrived> {
+        self.arrived
+    }
+}
+
+fn shortened(args: &Value) -> String {
+    let text = args.to_string();
+    match text.char_indices().nth(MOST_ARGS) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text,
     }
 }
 

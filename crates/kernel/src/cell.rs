@@ -1,22 +1,28 @@
 //! Runs one cell: feeds its output, carries out its calls, keeps its limits.
 
+mod capture;
+mod end;
+mod outcome;
+
 use std::io;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
-use host::process::{ChildOutput, Exit, Signal, Target};
+use host::process::{Signal, Target};
 use tiers::CallContext;
-use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+pub(crate) use outcome::{CellReport, End, Reason, Stop};
+
+use capture::Capture;
 
 use crate::bridge::{Bridge, refusal};
 use crate::budget::{Budget, Expired};
-use crate::frames::{Done, FromKernel, LinkError, Reply, ToKernel};
+use crate::frames::{FromKernel, LinkError, Reply, ToKernel};
 use crate::ladder::{Ladder, Step};
 use crate::link::Incoming;
 use crate::memory;
-use crate::output::{Finished, Transcript};
+use crate::output::Transcript;
 use crate::process::Kernel;
 use crate::slot::KernelLimits;
 
@@ -25,95 +31,6 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 
 /// How often memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// How long frames may still come in after the interpreter has ended, and how
-/// long its end may take after its link has closed.
-const LAST_FRAMES: Duration = Duration::from_millis(300);
-
-/// How long the mark that ends the output may come after `done`.
-const END_MARK: Duration = Duration::from_millis(200);
-
-/// How long calls that the cell left behind may take to be told.
-const CALLS_GRACE: Duration = Duration::from_secs(2);
-
-/// Why a cell was stopped from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
-    Cancelled,
-    /// It was idle for this long.
-    Idle(Duration),
-    /// It ran for this long.
-    Ceiling(Duration),
-    /// It held this many bytes.
-    Memory(u64),
-}
-
-/// A stop from outside.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stop {
-    pub(crate) reason: Reason,
-    /// After what time of the cell.
-    pub(crate) after: Duration,
-    /// How long it took.
-    pub(crate) took: Duration,
-}
-
-/// How a cell ended.
-#[derive(Debug)]
-pub(crate) enum End {
-    /// It came to an end, and the interpreter lives.
-    Done(Box<Done>),
-    /// The interpreter ended.
-    Died(Exit),
-    /// We killed it.
-    Killed,
-    /// It lives perhaps, but cannot be spoken with.
-    LinkLost(Option<LinkError>),
-}
-
-/// All there is to say about a cell.
-#[derive(Debug)]
-pub(crate) struct CellReport {
-    pub(crate) cell: u64,
-    pub(crate) end: End,
-    pub(crate) stop: Option<Stop>,
-    pub(crate) output: Finished,
-    pub(crate) duration: Duration,
-    pub(crate) notes: Vec<String>,
-    /// Output of earlier cells that came since they ended.
-    pub(crate) late: Vec<(u64, String)>,
-}
-
-/// Where the output comes from.
-enum Capture {
-    Pipe(pipe::Receiver),
-    Stream(ChildOutput),
-}
-
-impl Capture {
-    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Pipe(pipe) => pipe.read(buffer).await,
-            Self::Stream(stream) => stream.read(buffer).await,
-        }
-    }
-
-    /// Reads what is there, without asking the runtime, which may not know yet.
-    fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
-        let descriptor = match self {
-            Self::Pipe(pipe) => pipe.as_fd(),
-            Self::Stream(stream) => stream.as_fd(),
-        };
-        loop {
-            match rustix::io::read(descriptor, &mut *buffer) {
-                Ok(0) => return None,
-                Ok(count) => return Some(count),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return None,
-            }
-        }
-    }
-}
 
 struct Running<'a> {
     kernel: &'a mut Kernel,
@@ -297,20 +214,39 @@ impl Running<'_> {
             return;
         };
         match ladder.take() {
-            Step::Ask => {
-                // Too large it cannot be.
-                let _ = self.kernel.link.send(&ToKernel::Cancel { cell: self.cell });
-                // What the cell waits for has to end too, but not what earlier
-                // cells started.
-                let young = Target::Younger(self.began.elapsed());
-                self.kernel.child.signal(Signal::Interrupt, young);
-            }
+            Step::Ask => self.ask(false),
+            Step::AskAndSignal => self.ask(self.kernel.takes_signals),
             Step::Kill => self.kernel.child.signal(Signal::Kill, Target::Group),
         }
     }
 
+    /// Asks the cell to stop; with a signal besides where it may have turned off
+    /// what rings when a frame comes.
+    fn ask(&mut self, signals: bool) {
+        let frame = ToKernel::Cancel {
+            cell: self.cell,
+            signals,
+        };
+        // Too large it cannot be.
+        let _ = self.kernel.link.send(&frame);
+        if signals {
+            self.kernel.child.signal(Signal::Interrupt, Target::Child);
+        }
+        // What the cell waits for has to end too, but not what earlier cells
+        // started.
+        let young = Target::Younger(self.began.elapsed());
+        self.kernel.child.signal(Signal::Interrupt, young);
+    }
+
     fn look_at_memory(&mut self) {
-        let bytes = self.kernel.child.resident_bytes();
+        let Some(bytes) = self.kernel.child.resident_bytes() else {
+            if !std::mem::replace(&mut self.kernel.is_unwatched_told, true) {
+                self.notes.push(
+                    "the system does not say how much memory the interpreter holds, so there is no limit on it".to_owned(),
+                );
+            }
+            return;
+        };
         let limits = self.limits.memory;
         if bytes >= limits.hard && !self.is_killed() {
             self.stop = Some((Reason::Memory(bytes), Instant::now()));
@@ -331,170 +267,7 @@ impl Running<'_> {
     fn is_killed(&self) -> bool {
         self.ladder.as_ref().is_some_and(Ladder::is_killed)
     }
-
-    /// The link closed first; usually the interpreter ends at this moment.
-    async fn link_closed(&mut self, error: Option<LinkError>) -> End {
-        match timeout(LAST_FRAMES, self.kernel.exit.wait_for_exit()).await {
-            Ok(exit) => self.ended(exit),
-            Err(_) => End::LinkLost(error),
-        }
-    }
-
-    /// The interpreter ended; what it had sent before counts.
-    async fn died(&mut self, exit: Exit) -> End {
-        let frames = async {
-            loop {
-                match self.kernel.link.next().await {
-                    Incoming::Closed(_) => return,
-                    Incoming::Frame(FromKernel::Display(display)) => self.transcript.show(display),
-                    Incoming::Frame(FromKernel::Note { text }) => self.notes.push(text),
-                    // It cannot be answered any more; and a cell that was done
-                    // has an interpreter that is gone all the same.
-                    Incoming::Frame(
-                        FromKernel::Call(_)
-                        | FromKernel::CancelCall { .. }
-                        | FromKernel::Done(_)
-                        | FromKernel::Ready(_),
-                    ) => {}
-                }
-            }
-        };
-        // A child may hold the link open.
-        let _ = timeout(LAST_FRAMES, frames).await;
-        self.ended(exit)
-    }
-
-    fn ended(&self, exit: Exit) -> End {
-        if self.is_killed() {
-            End::Killed
-        } else if exit.code == Some(LINK_BROKEN) {
-            End::LinkLost(None)
-        } else {
-            End::Died(exit)
-        }
-    }
-
-    /// Reads what was written before the end.
-    async fn drain(&mut self, end: &End) {
-        let mut buffer = vec![0; 64 * 1024];
-        if let (Capture::Stream(_), End::Done(done)) = (&self.capture, end) {
-            // Frames and output go different ways: wait for the mark.
-            let wanted = done.mark;
-            let marked = async {
-                while self.transcript.last_mark() < wanted {
-                    match self.capture.read(&mut buffer).await {
-                        Ok(0) | Err(_) => return,
-                        Ok(count) => {
-                            let bytes = buffer.get(..count).unwrap_or_default();
-                            self.transcript.push(bytes, self.context);
-                        }
-                    }
-                }
-            };
-            let _ = timeout(END_MARK, marked).await;
-            return;
-        }
-        // A child may write for ever: what fits into a pipe was there at the end.
-        let mut left = MOST_IN_PIPE;
-        while let Some(count) = self.capture.read_now(&mut buffer) {
-            self.push(&buffer, count);
-            left = left.saturating_sub(count);
-            if left == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Ends the calls that threads of the cell still wait for.
-    async fn end_calls(&mut self) {
-        let left = self.bridge.cancel_all();
-        if left == 0 {
-            return;
-        }
-        let told = async {
-            while self.bridge.is_busy() {
-                let reply = self.bridge.next().await;
-                self.send_reply(&reply);
-            }
-        };
-        let _ = timeout(CALLS_GRACE, told).await;
-        let plural = if left == 1 { " was" } else { "s were" };
-        self.notes.push(format!(
-            "{left} tool call{plural} still pending when the cell ended, and cancelled"
-        ));
-    }
-
-    async fn report(mut self, end: End) -> CellReport {
-        let duration = self.began.elapsed();
-        let stop = self.stop.map(|(reason, at)| Stop {
-            reason,
-            after: at.saturating_duration_since(self.began),
-            took: at.elapsed(),
-        });
-        self.drain(&end).await;
-        self.end_calls().await;
-        if let End::Done(done) = &end {
-            self.note_what_runs_on(done);
-        }
-        let Self {
-            kernel,
-            context,
-            cell,
-            capture,
-            transcript,
-            mut notes,
-            ..
-        } = self;
-        let mut late = kernel.late.take();
-        let (output, before) = transcript.finish(context);
-        if let Some(before) = before {
-            late.push((cell.saturating_sub(1), before));
-        }
-        match capture {
-            Capture::Pipe(pipe) => kernel.late.watch(cell, pipe, &kernel.token),
-            Capture::Stream(stream) => kernel.stream = Some(stream),
-        }
-        notes.extend(output.notes.iter().cloned());
-        CellReport {
-            cell,
-            end,
-            stop,
-            output,
-            duration,
-            notes,
-            late,
-        }
-    }
-
-    fn note_what_runs_on(&mut self, done: &Done) {
-        if done.pending_tasks > self.kernel.known_tasks {
-            let plural = if done.pending_tasks == 1 { "" } else { "s" };
-            self.notes.push(format!(
-                "{} background task{plural} pending: tasks advance only while a cell awaits",
-                done.pending_tasks
-            ));
-        }
-        self.kernel.known_tasks = done.pending_tasks;
-        let children = if done.children {
-            self.kernel.child.descendants()
-        } else {
-            0
-        };
-        if children > self.kernel.known_children {
-            let run = if children == 1 { " runs" } else { "es run" };
-            self.notes.push(format!(
-                "{children} child process{run} on; `reset` ends them"
-            ));
-        }
-        self.kernel.known_children = children;
-    }
 }
-
-/// The exit code of a kernel whose link broke: a cell closed it.
-const LINK_BROKEN: i32 = 76;
-
-/// The most that a pipe holds, unless somebody enlarged it.
-const MOST_IN_PIPE: usize = 1024 * 1024;
 
 async fn at(instant: Option<Instant>) {
     match instant {

@@ -89,6 +89,7 @@ impl From<Error> for ToolError {
                 .source(error),
             Error::NotAttached { .. } => Self::unavailable(&error)
                 .why("this run has none")
+                .next("use another tool, or have the user attach one")
                 .source(error),
             Error::Ended { .. } => Self::unavailable(&error)
                 .next("check that this interpreter works; Python 3.9 or later is needed")

@@ -32,6 +32,8 @@ pub(crate) enum ToKernel<'a> {
     },
     Cancel {
         cell: u64,
+        /// Whether an interrupt signal comes besides, which means the same.
+        signals: bool,
     },
     Reply(&'a Reply),
     Exit,
@@ -301,7 +303,14 @@ mod tests {
 
     #[test]
     fn a_frame_starts_with_its_length() {
-        let bytes = encode(&ToKernel::Cancel { cell: 7 }).unwrap();
-        assert_eq!(bytes, raw(b'J', br#"{"frame":"cancel","cell":7}"#));
+        let bytes = encode(&ToKernel::Cancel {
+            cell: 7,
+            signals: true,
+        })
+        .unwrap();
+        assert_eq!(
+            bytes,
+            raw(b'J', br#"{"frame":"cancel","cell":7,"signals":true}"#)
+        );
     }
 }

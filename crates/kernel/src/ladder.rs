@@ -1,4 +1,5 @@
-//! How a cell is stopped: asked three times, then killed.
+//! How a cell is stopped: asked three times, the later ones with a signal
+//! besides, then killed.
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ const KILLED_AT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Ask,
+    AskAndSignal,
     Kill,
 }
 
@@ -51,7 +53,11 @@ impl Ladder {
     pub(crate) fn take(&mut self) -> Step {
         if self.asked < ASKED_AT.len() {
             self.asked += 1;
-            Step::Ask
+            if self.asked == 1 {
+                Step::Ask
+            } else {
+                Step::AskAndSignal
+            }
         } else {
             self.is_killed = true;
             Step::Kill
@@ -78,8 +84,8 @@ mod tests {
         }
         let wanted = [
             (0, Step::Ask),
-            (1000, Step::Ask),
-            (2500, Step::Ask),
+            (1000, Step::AskAndSignal),
+            (2500, Step::AskAndSignal),
             (5000, Step::Kill),
         ];
         assert_eq!(steps, wanted);

@@ -41,6 +41,11 @@ pub(crate) struct Kernel {
     pub(crate) known_children: usize,
     /// Likewise for pending tasks.
     pub(crate) known_tasks: u64,
+    /// Whether the model knows that its memory is not watched.
+    pub(crate) is_unwatched_told: bool,
+    /// Whether a signal to the child reaches the interpreter, and not what it is
+    /// launched by.
+    pub(crate) takes_signals: bool,
 }
 
 impl Kernel {
@@ -58,6 +63,7 @@ impl Kernel {
             .environment(place.environment.clone())
             .launcher(place.launcher.clone())
             .mark_descendants()
+            .without_core_dumps()
             .shutdown(ShutdownPlan::kill().then_wait(FAREWELL));
         let token = Uuid::new_v4().simple().to_string();
         let (child, link, stream) = match place.streams {
@@ -99,6 +105,8 @@ impl Kernel {
             executable: String::new(),
             known_children: 0,
             known_tasks: 0,
+            is_unwatched_told: false,
+            takes_signals: place.launcher.is_none(),
         };
         kernel.send_bootstrap(place.streams)?;
         let ready = tokio::select! {

@@ -118,9 +118,9 @@ impl ToolError {
         content
     }
 
-    /// Keeps message and partial output within `limits`, and makes the names in
-    /// the message show all that is in them.
-    pub(crate) fn cap(&mut self, limits: &Limits) {
+    /// Keeps message and partial output within bounds, and makes the names in the
+    /// message show all that is in them.
+    pub(crate) fn cap(&mut self, caps: Caps, limits: &Limits) {
         for part in [Some(&mut self.what), self.why.as_mut(), self.next.as_mut()]
             .into_iter()
             .flatten()
@@ -128,7 +128,7 @@ impl ToolError {
             *part = cap_text(&visible_lines(part), MESSAGE, "the message was cut").text;
         }
         if let Some(partial) = &mut self.partial {
-            partial.cap(limits);
+            partial.cap(caps, limits);
         }
     }
 

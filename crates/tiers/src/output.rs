@@ -5,8 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Limits;
 use crate::cap::{Caps, cap_text};
+use crate::{Limits, ToolError};
 
 /// One piece of a result that the model sees.
 ///
@@ -105,6 +105,24 @@ impl ToolOutput {
         self
     }
 
+    /// Sets the structured details to what `details` is as JSON.
+    ///
+    /// # Errors
+    /// It has no form in JSON, which is a fault of the tool: `Internal`, with
+    /// this output beside it, so that what the tool did is not lost.
+    pub fn with_details_of(self, details: &impl Serialize) -> Result<Self, ToolError> {
+        match serde_json::to_value(details) {
+            Ok(details) => Ok(self.with_details(details)),
+            Err(error) => Err(
+                ToolError::internal("cannot write down the details of the result")
+                    .why(&error)
+                    .next("what was done stands and is described below; do not do it again")
+                    .source(error)
+                    .with_partial(self),
+            ),
+        }
+    }
+
     /// Sets the paths that were changed.
     #[must_use]
     pub fn with_touched(mut self, touched: Vec<String>) -> Self {
@@ -130,8 +148,9 @@ impl ToolOutput {
         }
     }
 
-    /// Keeps texts and images within `limits`, and the content from being empty.
-    pub(crate) fn cap(&mut self, limits: &Limits) {
+    /// Keeps texts within `caps` and images within `limits`, and the content from
+    /// being empty.
+    pub(crate) fn cap(&mut self, caps: Caps, limits: &Limits) {
         self.cap_images(limits);
         self.fill();
         let (mut lines, mut bytes) = (0, 0);
@@ -141,8 +160,8 @@ impl ToolOutput {
                 bytes += text.len();
             }
         }
-        if lines > limits.output.lines || bytes > limits.output.bytes {
-            self.cap_texts(limits.output);
+        if lines > caps.lines || bytes > caps.bytes {
+            self.cap_texts(caps);
         }
     }
 
@@ -286,13 +305,24 @@ mod tests {
     }
 
     #[test]
+    fn details_without_a_form_in_json_are_a_fault_that_keeps_the_result() {
+        let unfit = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let output = ToolOutput::text("done");
+        let error = output.clone().with_details_of(&unfit).unwrap_err();
+        assert_eq!(error.kind, crate::ErrorKind::Internal);
+        assert_eq!(error.partial.as_deref(), Some(&output));
+        let fit = output.with_details_of(&[1, 2]).unwrap();
+        assert_eq!(fit.details, serde_json::json!([1, 2]));
+    }
+
+    #[test]
     fn content_is_never_empty() {
         let nothing = vec![text("(no output)")];
         assert_eq!(ToolOutput::text("").content, nothing);
         assert_eq!(ToolOutput::new(vec![]).content, nothing);
         let mut emptied = ToolOutput::text("a");
         emptied.content = vec![text(" \n")];
-        emptied.cap(&Limits::default());
+        emptied.cap(Caps::default(), &Limits::default());
         assert_eq!(emptied.content, nothing);
     }
 
@@ -304,7 +334,7 @@ mod tests {
             ..Limits::default()
         };
         let mut output = ToolOutput::new(vec![image(10), image(11), image(1)]);
-        output.cap(&limits);
+        output.cap(limits.output, &limits);
         assert_eq!(
             output.content,
             [
@@ -322,7 +352,7 @@ mod tests {
         let mut limits = Limits::default();
         limits.output.lines = 3;
         let mut output = ToolOutput::text("1\n2\n3\n4\n").with_rest("narrow `path`");
-        output.cap(&limits);
+        output.cap(limits.output, &limits);
         assert_eq!(
             output.content,
             [text(
@@ -336,7 +366,7 @@ mod tests {
         let mut limits = Limits::default();
         limits.output.lines = 6;
         let mut output = ToolOutput::new(vec![text("a\nb\nc\nd\ne\nf\n"), image(1), text("z")]);
-        output.cap(&limits);
+        output.cap(limits.output, &limits);
         assert_eq!(
             output.content,
             [
@@ -383,7 +413,7 @@ mod tests {
             let limits = Limits { output: Caps { lines: 60, bytes: 4_000 }, ..Limits::default() };
             let mut output = ToolOutput::text("x");
             output.content = parts;
-            output.cap(&limits);
+            output.cap(limits.output, &limits);
             prop_assert!(!output.content.is_empty());
             let texts: Vec<&str> = output.content.iter().filter_map(|part| match part {
                 Content::Text(text) => Some(text.as_str()),

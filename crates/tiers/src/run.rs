@@ -45,6 +45,9 @@ pub struct Limits {
     pub grace: Duration,
     /// The text of one result; 2,000 lines, 50 KiB.
     pub output: Caps,
+    /// The text of the result of a nested call, which code reads and not a
+    /// model; 100,000 lines, 4 MiB.
+    pub nested_output: Caps,
     /// The images of one result; 20.
     pub images: usize,
     /// The bytes of one image; 5 MiB.
@@ -64,6 +67,10 @@ impl Default for Limits {
             admission_wait: Duration::from_secs(300),
             grace: Duration::from_secs(2),
             output: Caps::default(),
+            nested_output: Caps {
+                lines: 100_000,
+                bytes: 4 * 1024 * 1024,
+            },
             images: 20,
             image_bytes: 5 * 1024 * 1024,
             output_events: 10_000,

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::capture::Captured;
 use super::exit::Exit;
@@ -144,17 +144,34 @@ impl Child {
         let _ = self.reaper.send(Message::Signal { id, signal, target });
     }
 
-    /// Returns how many bytes of memory the processes of the child's session
-    /// hold, the child included; 0 where the system does not say (all but Linux).
-    ///
-    /// Reads a file of each process of the machine: for once a second.
-    #[must_use]
-    pub fn resident_bytes(&self) -> u64 {
-        #[cfg(target_os = "linux")]
-        if let Some(pid) = self.session() {
-            return super::session::resident_bytes(pid);
+    /// Waits until the signals sent so far have been delivered.
+    pub async fn wait_for_signals(&self) {
+        let (reply, done) = oneshot::channel();
+        // Without a reaper nothing was sent.
+        if self.reaper.send(Message::Settle { reply }).is_ok() {
+            let _ = done.await;
         }
-        0
+    }
+
+    /// Returns how many bytes of memory the processes of the child's session (on
+    /// macOS: of its group) hold, the child included; none where the system does
+    /// not say.
+    ///
+    /// Asks about each process of the machine: for once a second.
+    #[must_use]
+    pub fn resident_bytes(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        {
+            super::session::resident_bytes(self.session()?)
+        }
+        #[cfg(target_vendor = "apple")]
+        {
+            super::memory::resident_bytes(i32::try_from(self.pid).ok()?)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            None
+        }
     }
 
     /// Returns how many live descendants are in the child's session; 0 where the

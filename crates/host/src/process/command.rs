@@ -38,6 +38,14 @@ pub enum Output {
     Captured(CaptureLimits),
 }
 
+/// Whether a child that crashes may leave its memory in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CoreDumps {
+    /// As for this program.
+    AsOurs,
+    Off,
+}
+
 /// A command line with all that a child gets.
 ///
 /// Without further calls: no arguments, an empty environment, no input, output
@@ -55,6 +63,7 @@ pub struct ChildCommand {
     pub(super) launcher: Option<Launcher>,
     pub(super) inherited: Vec<Inherited>,
     pub(super) marks_descendants: bool,
+    pub(super) core_dumps: CoreDumps,
 }
 
 /// A child that ran to its end.
@@ -86,6 +95,7 @@ impl ChildCommand {
             launcher: None,
             inherited: Vec::new(),
             marks_descendants: false,
+            core_dumps: CoreDumps::AsOurs,
         }
     }
 
@@ -148,10 +158,20 @@ impl ChildCommand {
     /// Marks the child's environment, so that at its end descendants are killed
     /// wherever they went, those in sessions of their own too.
     ///
-    /// One that clears its environment is out of reach. Works on Linux only.
+    /// When this program dies without a word, a shell that waits for that
+    /// (`/bin/sh`, one for all children) kills them. One that clears its
+    /// environment is out of reach. Works on Linux only.
     #[must_use]
     pub fn mark_descendants(mut self) -> Self {
         self.marks_descendants = true;
+        self
+    }
+
+    /// Sees to it that the child leaves no file with its memory when it crashes,
+    /// unless it raises its own limit.
+    #[must_use]
+    pub fn without_core_dumps(mut self) -> Self {
+        self.core_dumps = CoreDumps::Off;
         self
     }
 

@@ -21,6 +21,8 @@ use super::capture::Captured;
 use super::child::{Child, Signal, Target};
 use super::command::{ChildCommand, Output};
 use super::error::StartError;
+#[cfg(target_os = "linux")]
+use super::guard::Guard;
 use super::plan::ShutdownPlan;
 use super::spawn::{self, Pipes};
 #[cfg(target_os = "linux")]
@@ -54,6 +56,8 @@ pub(super) enum Message {
     },
     /// The child has ended and waits to be collected.
     Ended { id: ChildId, is_ours: bool },
+    /// Answers when everything before it was done.
+    Settle { reply: oneshot::Sender<()> },
     Finish {
         limit: Duration,
         reply: SyncSender<usize>,
@@ -122,6 +126,12 @@ struct Reaper {
     children: HashMap<ChildId, Entry>,
     next_id: u64,
     finishing: Vec<Finishing>,
+    /// Begins the marks of all children of this program.
+    #[cfg(target_os = "linux")]
+    program: String,
+    /// Ends marked descendants if this program dies.
+    #[cfg(target_os = "linux")]
+    guard: Option<Guard>,
 }
 
 struct Finishing {
@@ -137,6 +147,10 @@ impl Reaper {
             children: HashMap::new(),
             next_id: 0,
             finishing: Vec::new(),
+            #[cfg(target_os = "linux")]
+            program: uuid::Uuid::new_v4().simple().to_string(),
+            #[cfg(target_os = "linux")]
+            guard: None,
         }
     }
 
@@ -186,6 +200,10 @@ impl Reaper {
                     entry.signal(signal, target);
                 }
             }
+            Message::Settle { reply } => {
+                // Whoever asked may have gone.
+                let _ = reply.send(());
+            }
             Message::Ended { id, is_ours } => {
                 if let Some(entry) = self.children.remove(&id) {
                     entry.collect(is_ours);
@@ -206,12 +224,20 @@ impl Reaper {
 
     fn start(&mut self, command: ChildCommand) -> Result<(Child, Pipes), StartError> {
         #[cfg(target_os = "linux")]
-        let tag = command.marks_descendants.then(Tag::fresh);
+        let tag = (command.marks_descendants).then(|| Tag::fresh(&self.program));
         #[cfg(target_os = "linux")]
         let variable = tag.as_ref().map(Tag::variable);
         #[cfg(not(target_os = "linux"))]
         let variable = None;
         let (process, mut pipes) = spawn::spawn(&command, variable)?;
+        #[cfg(target_os = "linux")]
+        if tag.is_some() && self.guard.is_none() {
+            // The child is started all the same: it dies with us in any case.
+            match Guard::start(&self.program) {
+                Ok(guard) => self.guard = Some(guard),
+                Err(error) => tracing::warn!(%error, "descendants of children may outlive us"),
+            }
+        }
         let id = ChildId(self.next_id);
         self.next_id += 1;
         let (exit, exit_watch) = watch::channel(None);
@@ -243,6 +269,8 @@ impl Reaper {
 
     fn advance_finishing(&mut self, now: Instant) {
         let children = &mut self.children;
+        #[cfg(target_os = "linux")]
+        let guard = &mut self.guard;
         self.finishing.retain_mut(|finishing| {
             if !children.is_empty() && now < finishing.deadline {
                 return true;
@@ -255,6 +283,12 @@ impl Reaper {
                 finishing.has_killed = true;
                 finishing.deadline = now + KILL_GRACE;
                 return true;
+            }
+            if children.is_empty() {
+                #[cfg(target_os = "linux")]
+                if let Some(guard) = guard.take() {
+                    guard.dismiss();
+                }
             }
             // The caller waits for exactly one answer.
             let _ = finishing.reply.send(children.len());

@@ -43,10 +43,13 @@ pub(super) fn signal_young_members(session: Pid, age: Duration, signal: Signal) 
 }
 
 /// Returns how many bytes of memory the processes of `session` hold, its leader
-/// included; what several of them share counts for each.
-pub(super) fn resident_bytes(session: Pid) -> u64 {
-    let pages: u64 = processes(session).map(|(_, p)| p.resident_pages).sum();
-    pages.saturating_mul(rustix::param::page_size() as u64)
+/// included; what several of them share counts for each. None where not even
+/// the leader is to be seen.
+pub(super) fn resident_bytes(session: Pid) -> Option<u64> {
+    let pages = processes(session)
+        .map(|(_, process)| process.resident_pages)
+        .reduce(u64::saturating_add)?;
+    Some(pages.saturating_mul(rustix::param::page_size() as u64))
 }
 
 /// Returns how many live processes `session` has besides its leader.
@@ -132,6 +135,6 @@ mod tests {
     #[test]
     fn the_memory_of_our_own_session_is_found() {
         let session = rustix::process::getsid(None).unwrap();
-        assert!(resident_bytes(session) > 100_000);
+        assert!(resident_bytes(session).unwrap() > 100_000);
     }
 }

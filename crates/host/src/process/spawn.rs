@@ -7,7 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::command::{ChildCommand, Input, Output};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::command::{ChildCommand, CoreDumps, Input, Output};
 use super::error::StartError;
 use super::inherited::Inherited;
 
@@ -53,7 +55,7 @@ pub(super) fn spawn(
         })
         .stdout(stdio(command.stdout))
         .stderr(stdio(command.stderr));
-    lead_a_session(&mut system, command.inherited.clone());
+    lead_a_session(&mut system, command.inherited.clone(), command.core_dumps);
     match system.spawn() {
         Ok(mut child) => {
             let pipes = Pipes {
@@ -71,7 +73,7 @@ pub(super) fn spawn(
     clippy::disallowed_methods,
     reason = "this is the one place that the ban points to"
 )]
-fn system_command(program: &Path) -> Command {
+pub(super) fn system_command(program: &Path) -> Command {
     Command::new(program)
 }
 
@@ -86,13 +88,19 @@ fn stdio(output: Output) -> Stdio {
     unsafe_code,
     reason = "what a child does before it executes has no safe form"
 )]
-fn lead_a_session(system: &mut Command, inherited: Vec<Inherited>) {
+fn lead_a_session(system: &mut Command, inherited: Vec<Inherited>, dumps: CoreDumps) {
     #[cfg(target_os = "linux")]
     let parent = rustix::process::getpid();
     let before_exec = move || -> io::Result<()> {
         rustix::process::setsid()?;
         for descriptor in &inherited {
             descriptor.keep_over_exec()?;
+        }
+        if dumps == CoreDumps::Off {
+            // What is not lowered for good may be raised again on purpose.
+            let maximum = getrlimit(Resource::Core).maximum;
+            let current = Some(0);
+            setrlimit(Resource::Core, Rlimit { current, maximum })?;
         }
         #[cfg(target_os = "linux")]
         {
@@ -110,6 +118,22 @@ fn lead_a_session(system: &mut Command, inherited: Vec<Inherited>) {
     // and neither allocates nor locks; its errors are numbers, too.
     unsafe {
         system.pre_exec(before_exec);
+    }
+}
+
+/// Makes a command the leader of a session of its own, with nothing else done.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "what a child does before it executes has no safe form"
+)]
+pub(super) fn leave_our_session(system: &mut Command) {
+    // SAFETY: one system call, which is safe in a signal handler.
+    unsafe {
+        system.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, getpid};
 use uuid::Uuid;
 
 /// The variable that marks a child's descendants.
-const NAME: &str = "TOOLSET_CHILD";
+pub(super) const NAME: &str = "TOOLSET_CHILD";
 
 /// A process may fork while it is being killed; each round finds those.
 const ROUNDS: usize = 4;
@@ -18,9 +18,10 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    pub(super) fn fresh() -> Self {
+    /// Makes a mark that begins with `program`, which names ours.
+    pub(super) fn fresh(program: &str) -> Self {
         Self {
-            value: Uuid::new_v4().simple().to_string(),
+            value: format!("{program}-{}", Uuid::new_v4().simple()),
         }
     }
 

@@ -1,4 +1,4 @@
-# The first half of the kernel: what it keeps, and how it speaks with the host.
+# The first part of the kernel: what it keeps, and how it speaks with the host.
 #
 # Cells may break anything they can reach, so everything that is used here is
 # kept under a private name (the loader gives this module builtins of its own).
@@ -28,7 +28,7 @@ os_dup, os_dup2, os_close, os_fstat = os.dup, os.dup2, os.close, os.fstat
 os_open = os.open
 quote = _json.encode_basestring_ascii
 sigmask, SIG_BLOCK, SIG_SETMASK = _signal.pthread_sigmask, _signal.SIG_BLOCK, _signal.SIG_SETMASK
-set_handler, SIGIO = _signal.signal, _signal.SIGIO
+set_handler, SIGIO, SIGINT = _signal.signal, _signal.SIGIO, _signal.SIGINT
 # Handlers of these may raise; between cells they wait.
 HELD = [
     getattr(_signal, name)
@@ -47,8 +47,6 @@ _sources = {}
 _modules = {}
 _load_lock = _thread.RLock()
 codes = {}  # lines of every cell, by file name, for tracebacks
-
-
 
 
 def wait_any(
@@ -78,6 +76,7 @@ class _State:
     missed = False
     reader = 0  # the thread that holds the lock for reading
     signalled = False  # an interrupt from outside came while masked
+    announced = False  # the host sends an interrupt signal besides its frame
     old_threads = {}  # of earlier cells, by native number: the stream of their cell
 
 
@@ -249,10 +248,10 @@ def send(frame, binary=None):
     except OSError:
         os_exit(LINK_BROKEN)
     finally:
-        if is_main:
-            S.masked -= 1
         if held is not None:
             sigmask(SIG_SETMASK, held)
+        if is_main:
+            unmask()
 
 
 def pump(blocking, has_come=None):
@@ -348,6 +347,7 @@ def _take_frames():
         frame = _parse(body[1:].decode("utf-8"), 0)[0]
         kind = frame["frame"]
         if kind == "cancel":
+            S.announced = S.announced or frame["signals"]
             if frame["cell"] == S.running:
                 S.cancelled = frame["cell"]
         elif kind == "reply":
@@ -374,10 +374,34 @@ def _on_doorbell(signal, frame):
 
 
 def _on_interrupt(signal, frame):
-    # From outside, not from the host: between cells it means nothing.
-    if getpid() != PID or (S.armed and not S.masked):
+    if getpid() != PID:
+        raise KeyboardInterrupt
+    # The host announces its own, for a cell that turned the doorbell off.
+    pump(False)
+    if S.announced:
+        S.announced = False
+        check_interrupt(frame)
+        return
+    # From elsewhere; between cells it means nothing.
+    if S.armed and not S.masked:
         raise KeyboardInterrupt
     S.signalled = S.armed
+
+
+def forget_signals():
+    """Between cells: what was meant for the one before must not hit the next."""
+    S.signalled = False
+    if S.announced:
+        S.announced = False
+        if SIGINT in _signal.sigpending():
+            _signal.sigwait([SIGINT])
+
+
+def unmask():
+    """Ends what began with `S.masked += 1`; stops the cell if that came meanwhile."""
+    S.masked -= 1
+    if S.cancelled or S.signalled:
+        check_interrupt()
 
 
 def check_interrupt(frame=None):

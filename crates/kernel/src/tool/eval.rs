@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tiers::{Admission, CallContext, Tier, TimeLimit, ToolError, ToolOutput, ToolSpec, TypedTool};
 
+use super::page::Saving;
 use super::render;
 use crate::factory::Language;
 use crate::slot::{Kernels, Request};
@@ -97,7 +98,7 @@ impl TypedTool for Eval {
         let ran = context
             .run_to_completion(async move { kernels.run(request, &inner).await })
             .await??;
-        let save = render::Saving::new(context, self.saved_in.as_deref());
+        let save = Saving::new(context, self.saved_in.as_deref());
         render::result(language, ran, &save)
     }
 }

@@ -2,6 +2,8 @@
 
 mod details;
 mod eval;
+mod failure;
+mod page;
 mod render;
 
 pub use details::{

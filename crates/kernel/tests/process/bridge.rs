@@ -304,3 +304,34 @@ async fn a_cell_that_waits_for_a_worker_that_wants_the_kernel_gets_an_answer() {
     outcome.has("nested in one that uses the python kernel");
     assert!(began.elapsed() < Duration::from_secs(5));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cell_that_is_stopped_names_the_calls_that_had_ended_and_keeps_what_they_gave() {
+    let (notebook, _) = with_echo(KernelLimits::default());
+    let cell = "import time\ntool('echo', {'text': 'the first'})\ntry:\n    tool('echo', {'text': 'fail'})\nexcept ToolError:\n    pass\ntime.sleep(60)";
+    let stopped = notebook
+        .run_cancelled(cell, Duration::from_millis(500))
+        .await;
+    stopped.has("tool calls that had ended: `echo` {\"text\":\"the first\"} (9 characters), `echo` {\"text\":\"fail\"} (failed: not_found); what they gave is in `");
+    let path = stopped.text.split("what they gave is in `").nth(1).unwrap();
+    let kept = std::fs::read_to_string(path.split('`').next().unwrap()).unwrap();
+    assert_eq!(
+        kept,
+        "--- `echo` {\"text\":\"the first\"} (9 characters)\nthe first\n--- `echo` {\"text\":\"fail\"} (failed: not_found)\ncannot echo `fail`; say something else\n"
+    );
+    let died = notebook
+        .run("import os\ntool('echo', {'text': 'last words'})\nos._exit(3)")
+        .await;
+    died.has("tool calls that had ended: `echo` {\"text\":\"last words\"} (10 characters)");
+    let raised = notebook.run("tool('echo', {'text': 'a'})\n1 / 0").await;
+    assert!(!raised.text.contains("had ended"), "{}", raised.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_gets_longer_results_than_a_model() {
+    let (notebook, _) = with_echo(KernelLimits::default());
+    let result = notebook
+        .run("text = 'a line of text\\n' * 60_000\ntool('echo', {'text': text}) == text")
+        .await;
+    assert_eq!(result.value(), Some("True"), "{}", result.text);
+}

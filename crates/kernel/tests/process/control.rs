@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use kernel::{KernelLimits, MemoryLimits};
+use kernel::KernelLimits;
+#[cfg(target_os = "linux")]
+use kernel::MemoryLimits;
 use serde_json::json;
 use tiers::ErrorKind;
 
@@ -287,4 +289,76 @@ async fn an_interpreter_that_stays_unused_is_closed_where_the_harness_wants_that
     let next = notebook.run("'kept' in globals()").await;
     assert_eq!(next.value(), Some("False"));
     next.has("the interpreter was closed after 0.4 s without a cell");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cell_that_turned_the_doorbell_off_is_interrupted_by_a_signal() {
+    let notebook = Notebook::open();
+    notebook.run("import signal, time\nkept = 1").await;
+    for code in [
+        "signal.signal(signal.SIGIO, signal.SIG_IGN)\nwhile True: pass",
+        "signal.signal(signal.SIGIO, lambda *_: None)\ntime.sleep(60)",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])\nwhile True: time.sleep(0.01)",
+    ] {
+        let (outcome, took) = cancel_busy(&notebook, code).await;
+        assert_eq!(outcome.status(), "interrupted", "{code}: {}", outcome.text);
+        assert!(took < Duration::from_millis(2400), "{code}: {took:?}");
+        // Nothing is left of the signal, and the next cell listens again.
+        assert_eq!(notebook.run("kept").await.value(), Some("1"));
+        let (next, took) = cancel_busy(&notebook, "while True: pass").await;
+        assert_eq!(next.status(), "interrupted");
+        assert!(took < Duration::from_millis(900), "after {code}: {took:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_that_comes_after_its_cell_hits_no_other() {
+    let notebook = Notebook::open();
+    notebook.run("import signal, time\ncount = 0").await;
+    for number in 0..6_u64 {
+        // It ends by itself at about the time of the second interrupt.
+        let cell = "signal.signal(signal.SIGIO, signal.SIG_IGN)\ntry:\n    time.sleep(1.3)\nexcept KeyboardInterrupt:\n    pass";
+        notebook
+            .run_cancelled(cell, Duration::from_millis(290 + 4 * number))
+            .await;
+        let next = notebook
+            .run("for _ in range(100): time.sleep(0.0005)\ncount += 1\ncount")
+            .await;
+        assert_eq!(
+            next.value(),
+            Some((number + 1).to_string().as_str()),
+            "{}",
+            next.text
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn c14_endless_recursion_without_a_limit_ends_in_an_answer() {
+    let mut limits = KernelLimits::default();
+    limits.memory = MemoryLimits::new(200_000_000, 600_000_000);
+    let notebook = Notebook::with(limits, |builder| builder);
+    let cell =
+        "import sys\nsys.setrecursionlimit(10 ** 7)\ndef again(n): return again(n + 1)\nagain(0)";
+    let call = json!({ "code": cell, "description": "recurse", "timeout_seconds": 10 });
+    let ended = notebook.call(call).await;
+    // Whichever comes first: its stack or its memory is used up, or its time.
+    let kind = kind(&ended);
+    assert!(
+        matches!(kind, Some(ErrorKind::Crashed | ErrorKind::Timeout)),
+        "{}",
+        ended.text
+    );
+    assert_eq!(notebook.run("1").await.value(), Some("1"));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_leaves_no_file_with_its_memory() {
+    let notebook = Notebook::open();
+    let limits = notebook
+        .run("import resource\nresource.getrlimit(resource.RLIMIT_CORE)[0]")
+        .await;
+    assert_eq!(limits.value(), Some("0"));
 }

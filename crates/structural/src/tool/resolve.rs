@@ -124,7 +124,7 @@ impl TypedTool for Resolve {
         match input.action {
             ResolveAction::Discard => {
                 let edit = self.staged.discard(id).map_err(refused)?;
-                Ok(self.output(&edit, ResolveAction::Discard, Applied::default(), &[]))
+                self.output(&edit, ResolveAction::Discard, Applied::default(), &[])
             }
             ResolveAction::Accept => {
                 let accepting = self.staged.begin(id).map_err(refused)?;
@@ -134,7 +134,7 @@ impl TypedTool for Resolve {
                     Ok(done) => done?,
                     Err(error) => return Err(stays(error, id)),
                 };
-                Ok(self.output(&edit, ResolveAction::Accept, applied, &outdated))
+                self.output(&edit, ResolveAction::Accept, applied, &outdated)
             }
         }
     }
@@ -221,7 +221,7 @@ impl Resolve {
         action: ResolveAction,
         applied: Applied,
         outdated: &[EditId],
-    ) -> ToolOutput {
+    ) -> Result<ToolOutput, ToolError> {
         let details = ResolveDetails {
             version: 1,
             edit_id: edit.id.to_string(),
@@ -235,8 +235,8 @@ impl Resolve {
         let touched = applied.touched.iter();
         let touched = touched.map(|path| path.relative().to_owned()).collect();
         ToolOutput::text(text(&details))
-            .with_details(serde_json::to_value(details).unwrap_or_default())
             .with_touched(touched)
+            .with_details_of(&details)
     }
 }
 

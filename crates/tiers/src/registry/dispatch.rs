@@ -110,9 +110,14 @@ impl Dispatch for Registry {
             inner.attach_tail(error, &context);
         }
         let limits = inner.run.limits();
+        let caps = if is_top_level {
+            limits.output
+        } else {
+            limits.nested_output
+        };
         match &mut result {
-            Ok(output) => output.cap(limits),
-            Err(error) => error.cap(limits),
+            Ok(output) => output.cap(caps, limits),
+            Err(error) => error.cap(caps, limits),
         }
         if is_top_level {
             // Nothing is awaited from here on, so that a drained notice is returned.

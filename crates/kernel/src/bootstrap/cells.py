@@ -1,0 +1,218 @@
+# The last part of the kernel: runs cells in the real `__main__`.
+
+
+def _begin(number):
+    """Points output at the cell's own pipe, and mends what cells before broke."""
+    global cell
+    notes, S.broken = S.broken, []
+    if _descriptors:
+        # It may have come as 1 or 2, where a cell closed these.
+        capture = out_of_reach(_descriptors.pop(0))
+        if S.inode is not None and not is_ours(1, 2):
+            notes += module("mend").descriptors()
+        if thread_count() or S.old_threads:
+            module("mend").part_threads()
+        os_dup2(capture, 1)
+        os_dup2(capture, 2)
+        old, S.capture = S.capture, capture
+        if old >= 0:
+            try:
+                os_close(old)
+            except OSError:
+                pass
+    elif S.capture < 0:
+        S.capture = out_of_reach(os_dup(2))
+    S.inode = os_fstat(S.capture).st_ino
+    if not _has_streams():
+        notes += module("mend").streams()
+    set_handler(SIGIO, _on_doorbell)
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is not None:
+        module("tasks").set_loop()
+    if options["marks_end"]:
+        flush()
+        os_write(S.capture, _mark((1 << 40) + number))
+    cell = S.running = number
+    S.cancelled = S.interrupts = 0
+    forget_signals()
+    for text in notes:
+        note(text)
+
+
+def _has_streams():
+    try:
+        os_fstat(0)
+        return (
+            sys.stdout is S.stdout
+            and sys.stderr is S.stderr
+            and sys.stdin is S.stdin
+            and not (S.stdout.closed or S.stderr.closed or S.stdin.closed)
+        )
+    except (OSError, AttributeError):
+        return False
+
+
+def is_ours(*descriptors):
+    try:
+        return all(os_fstat(descriptor).st_ino == S.inode for descriptor in descriptors)
+    except OSError:
+        return False
+
+
+def out_of_reach(descriptor):
+    """Moves a descriptor to where loops that close descriptors seldom come."""
+    try:
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 512)
+    except (OSError, ValueError):
+        return descriptor
+    os_close(descriptor)
+    return moved
+
+
+def _run(number, code):
+    _begin(number)
+    frame = {"frame": "done", "cell": number, "status": "ok"}
+    try:
+        try:
+            sigmask(SIG_SETMASK, S.mask)
+            S.armed = True
+            value = _execute(number, code)
+            if value is not None:
+                frame["value"] = value
+        finally:
+            try:
+                # Figures that are open stand beside an error too.
+                if "matplotlib.pyplot" in sys.modules and getpid() == PID and S.interrupts < 2:
+                    module("display").end_of_cell()
+            finally:
+                S.armed = False
+                # Whatever else the cell blocked stays so; the doorbell rings again.
+                S.mask = set(sigmask(SIG_BLOCK, HELD)) - {SIGIO}
+    except BaseException as error:
+        if getpid() != PID:
+            module("errors").end_child(error)
+        frame["status"] = "error"
+        try:
+            module("errors").fill(frame, error)
+        except BaseException as fault:
+            frame["error"] = {
+                "type": type(error).__name__,
+                "message": "",
+                "traceback": "%s (it cannot be shown: %s)"
+                % (type(error).__name__, type(fault).__name__),
+            }
+        error = None
+    if getpid() != PID:
+        module("errors").end_child(None)
+    flush()
+    if not is_ours(1, 2):
+        S.broken = module("mend").descriptors()
+    _finish(frame)
+
+
+def _finish(frame):
+    if S.interrupts:
+        frame["interrupts"] = S.interrupts
+    if "asyncio" in sys.modules:
+        pending = module("tasks").pending()
+        if pending:
+            frame["pending_tasks"] = pending
+    try:
+        wait_any()
+        frame["children"] = True
+    except OSError:
+        # There is none.
+        pass
+    frame["mark"] = write_mark() if options["marks_end"] else 0
+    S.running = 0
+    # Nothing may call back once the host has been told.
+    send(frame)
+
+
+def _execute(number, source):
+    name = "<cell %d>" % number
+    if source[:1] == "\ufeff":
+        source = source[1:]
+    lines = source.splitlines(True)
+    codes[name] = lines
+    linecache = sys.modules.get("linecache")
+    if linecache is not None:
+        linecache.cache[name] = (len(source), None, lines, name)
+    tree, source = _read(source, name)
+    last = None
+    if tree.body and type(tree.body[-1]) is _ast.Expr and not _is_silenced(tree.body[-1], source):
+        last = _ast.Expression(tree.body.pop().value)
+    flags = S.futures | TOP_LEVEL_AWAIT
+    try:
+        code = compile(tree, name, "exec", flags, True)
+        flags |= code.co_flags & FUTURES
+        if last is not None:
+            last = compile(last, name, "eval", flags, True)
+    except SyntaxError as error:
+        raise module("reading").explained(error, source) from None
+    S.futures |= flags & FUTURES
+    if tree.body:
+        _evaluate(code)
+    if last is None:
+        return None
+    value = _evaluate(last)
+    if value is None:
+        return None
+    builtins._ = value
+    text = _plain(value)
+    if text is None:
+        text = module("display").value_text(value)
+    return None if text is None else text_of(text)
+
+
+def _read(source, name):
+    """Parses a cell; rewrites its idioms only if it is no Python as it is."""
+    flags = S.futures | TOP_LEVEL_AWAIT | ONLY_AST
+    try:
+        return compile(source, name, "exec", flags, True), source
+    except (SyntaxError, ValueError) as error:
+        refused = error
+    return module("reading").read(source, name, flags, refused)
+
+
+def _is_silenced(statement, source):
+    """Returns whether a `;` follows the last statement."""
+    line = source.splitlines()[statement.end_lineno - 1]
+    rest = line.encode("utf-8", "surrogatepass")[statement.end_col_offset :]
+    return rest.lstrip().startswith(b";")
+
+
+def _evaluate(code):
+    if not code.co_flags & COROUTINE:
+        return eval(code, user)
+    return module("tasks").run(eval(code, user))
+
+
+_ATOMS = {type(None), bool, float}
+_LISTS = {list, tuple, set, frozenset}
+
+
+def _plain(value):
+    """Returns the text of small values of the commonest types, else None."""
+    return repr(value) if _is_plain(value, [64], 0) else None
+
+
+def _is_plain(value, room, depth):
+    room[0] -= 1
+    if room[0] < 0 or depth > 4:
+        return False
+    kind = type(value)
+    if kind is int:
+        return value.bit_length() < 1024
+    if kind is str or kind is bytes:
+        return len(value) < 1000
+    if kind in _ATOMS:
+        return True
+    if kind in _LISTS:
+        return len(value) <= room[0] and all(_is_plain(item, room, depth + 1) for item in value)
+    if kind is dict:
+        return len(value) <= room[0] and all(
+            _is_plain(key, room, depth + 1) and _is_plain(item, room, depth + 1)
+            for key, item in value.items()
+        )
+    return False
