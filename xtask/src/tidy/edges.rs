@@ -16,7 +16,8 @@ const FAMILIES: [&str; 6] = [
 ];
 
 /// Packages that speak a protocol or embed an interpreter or a parser.
-const PROTOCOLS: [&str; 10] = [
+const PROTOCOLS: [&str; 11] = [
+    "gen-lsp-types",
     "lsp-types",
     "tower-lsp",
     "dap-types",

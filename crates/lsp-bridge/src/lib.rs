@@ -1,0 +1,32 @@
+//! Language servers for coding agents: one process for many runs, documents in
+//! step with the disk, and answers that say when they are not complete.
+//!
+//! A [`Catalogue`] names the servers, a [`Supervisor`] keeps them running, and
+//! tools get at them through the port [`LanguageServers`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+#![expect(dead_code, reason = "the tool that asks is not here yet")]
+
+mod capabilities;
+mod client;
+mod documents;
+mod encoding;
+mod error;
+mod languages;
+mod plan;
+mod port;
+mod readiness;
+mod secrets;
+mod seen;
+mod server;
+mod servers;
+mod stamp;
+mod supervisor;
+mod tree;
+mod uri;
+
+pub use error::Error;
+pub use plan::Candidate;
+pub use port::{Hold, LanguageServers, Lease, Reloaded, RunningServer, ServerPhase};
+pub use servers::Catalogue;
+pub use supervisor::{Supervisor, SupervisorLimits};

@@ -1,0 +1,372 @@
+//! Which server would serve a file, from where, and with what.
+
+use std::collections::hash_map::DefaultHasher;
+use std::ffi::OsString;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host::executable::{
+    Finding, NoProgram, NoRoot, Program, ProjectPrograms, Requirement, Root, SearchPath, find,
+};
+use host::process::Environment;
+use host::{Trust, WorkspacePath};
+use serde_json::{Value, json};
+
+use crate::seen::merge;
+use crate::servers::{Catalogue, ProjectEnvironment, ServerRow};
+
+/// What tells one server process from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ServerKey {
+    root: PathBuf,
+    id: String,
+    program: PathBuf,
+    /// Arguments, settings, environment and trust.
+    configuration: u64,
+}
+
+/// A server that claims a file, and what was found of it.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    pub(crate) row: Arc<ServerRow>,
+    pub(crate) root: Result<Root, NoRoot>,
+    pub(crate) program: Result<Program, NoProgram>,
+}
+
+/// All that is needed to start a server.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) row: Arc<ServerRow>,
+    pub(crate) root: WorkspacePath,
+    pub(crate) marker: String,
+    pub(crate) program: Program,
+    pub(crate) settings: Value,
+    pub(crate) environment: Environment,
+    /// The folder it is started in.
+    pub(crate) directory: PathBuf,
+    pub(crate) key: ServerKey,
+}
+
+impl Candidate {
+    /// Returns the id of the server.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.row.id
+    }
+
+    /// Returns whether root marker and executable were both found, and nobody
+    /// switched it off.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.root.is_ok() && self.program.is_ok() && !self.row.disabled
+    }
+
+    /// Says what is missing; empty where nothing is.
+    #[must_use]
+    pub fn lacks(&self) -> String {
+        let mut lacks = Vec::new();
+        if self.row.disabled {
+            lacks.push("it is switched off".to_owned());
+        }
+        lacks.extend(self.root.as_ref().err().map(ToString::to_string));
+        lacks.extend(self.program.as_ref().err().map(ToString::to_string));
+        lacks.join("; ")
+    }
+}
+
+/// Returns the servers of `catalogue` that claim `from`, in order of preference.
+///
+/// Reads the disk, starts nothing.
+pub(crate) fn candidates(
+    catalogue: &Catalogue,
+    from: &WorkspacePath,
+    environment: &Environment,
+) -> Vec<Candidate> {
+    let claiming = catalogue.rows().iter();
+    claiming
+        .filter(|row| row.language(from.absolute()).is_some())
+        .map(|row| candidate(row, from, environment))
+        .collect()
+}
+
+/// Returns what is found of `row` for the file or folder `from`.
+pub(crate) fn candidate(
+    row: &Arc<ServerRow>,
+    from: &WorkspacePath,
+    environment: &Environment,
+) -> Candidate {
+    let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
+    let project = ProjectPrograms::for_trust(from.workspace().trust());
+    let look = |markers: &[String]| -> Finding {
+        let mut requirement = Requirement::program(row.program());
+        for folder in &row.project_folders {
+            requirement = requirement.project_folder(folder);
+        }
+        for marker in markers {
+            requirement = requirement.marker(marker);
+        }
+        find(&requirement, from, &path, project)
+    };
+    let mut missing: Option<NoRoot> = None;
+    for markers in &row.markers {
+        let finding = look(markers);
+        match finding.root {
+            Ok(root) => {
+                return Candidate {
+                    row: Arc::clone(row),
+                    root: Ok(root),
+                    program: finding.program,
+                };
+            }
+            Err(no_root) => match &mut missing {
+                Some(missing) => missing.markers.extend(no_root.markers),
+                None => missing = Some(no_root),
+            },
+        }
+    }
+    let finding = look(&[]);
+    Candidate {
+        row: Arc::clone(row),
+        root: missing.map_or(finding.root, Err),
+        program: finding.program,
+    }
+}
+
+impl Plan {
+    /// Builds the plan of a candidate; `None` where it cannot be used.
+    pub(crate) fn new(candidate: &Candidate, environment: &Environment) -> Option<Self> {
+        if !candidate.is_usable() {
+            return None;
+        }
+        let (Ok(root), Ok(program)) = (&candidate.root, &candidate.program) else {
+            return None;
+        };
+        let row = Arc::clone(&candidate.row);
+        let trust = root.folder.workspace().trust();
+        let environment = of_child(environment, root.folder.workspace().root(), trust);
+        let mut settings = row.settings.clone();
+        match row.environment {
+            ProjectEnvironment::Nothing => {}
+            ProjectEnvironment::Python => {
+                if let Some(python) = python(&root.folder, &environment) {
+                    merge(&mut settings, &python);
+                }
+            }
+        }
+        let directory = match trust {
+            Trust::Trusted => root.folder.absolute().to_owned(),
+            // Programs look into the folder that they are started in.
+            Trust::Untrusted => PathBuf::from("/"),
+        };
+        let mut hasher = DefaultHasher::new();
+        (row.command.as_slice(), trust == Trust::Trusted).hash(&mut hasher);
+        settings.to_string().hash(&mut hasher);
+        row.initialization.to_string().hash(&mut hasher);
+        for variable in environment.iter() {
+            variable.hash(&mut hasher);
+        }
+        let key = ServerKey {
+            root: root.folder.absolute().to_owned(),
+            id: row.id.clone(),
+            program: program.path.clone(),
+            configuration: hasher.finish(),
+        };
+        Some(Self {
+            row,
+            root: root.folder.clone(),
+            marker: root.marker.clone(),
+            program: program.clone(),
+            settings,
+            environment,
+            directory,
+            key,
+        })
+    }
+}
+
+/// Returns what a server sees of the environment: from an untrusted workspace
+/// no program is found through `PATH`.
+fn of_child(environment: &Environment, root: &Path, trust: Trust) -> Environment {
+    let Some(path) = environment.get("PATH") else {
+        return environment.clone();
+    };
+    let folders = std::env::split_paths(path).filter(|folder| {
+        let is_inside = || {
+            folder.starts_with(root)
+                || host::Workspace::open(folder, Trust::Untrusted)
+                    .is_ok_and(|folder| folder.root().starts_with(root))
+        };
+        folder.is_absolute() && (trust == Trust::Trusted || !is_inside())
+    });
+    let kept: Vec<PathBuf> = folders.collect();
+    match std::env::join_paths(kept) {
+        Ok(path) => environment.clone().with("PATH", path),
+        // They came out of such a text, so they fit into one.
+        Err(_) => environment.clone().with("PATH", OsString::new()),
+    }
+}
+
+/// Returns the settings that name the project's Python interpreter.
+///
+/// In an untrusted workspace that is one from outside: a server runs it to see
+/// where its packages are.
+fn python(root: &WorkspacePath, environment: &Environment) -> Option<Value> {
+    let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
+    let trust = root.workspace().trust();
+    let active = environment.get("VIRTUAL_ENV");
+    let active = active.map(|prefix| Path::new(prefix).join("bin/python"));
+    let mut requirement = Requirement::program("python3").or_program("python");
+    for folder in [".venv/bin", "venv/bin"] {
+        requirement = requirement.project_folder(folder);
+    }
+    let project = ProjectPrograms::for_trust(trust);
+    let in_project = find(&requirement, root, &path, project).program.ok();
+    let of_activated = active.and_then(|python| {
+        let named = Requirement::program(python.to_str()?);
+        find(&named, root, &path, project).program.ok()
+    });
+    let program = match in_project {
+        Some(program) if program.origin == host::executable::Origin::Project => program,
+        found => of_activated.or(found)?,
+    };
+    let path = program.path.to_str()?;
+    Some(json!({ "python": { "pythonPath": path, "defaultInterpreterPath": path } }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use host::Workspace;
+
+    use super::*;
+
+    fn executable(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    struct Setting {
+        folder: tempfile::TempDir,
+        bin: tempfile::TempDir,
+    }
+
+    impl Setting {
+        fn new(files: &[&str]) -> Self {
+            let setting = Self {
+                folder: tempfile::tempdir().unwrap(),
+                bin: tempfile::tempdir().unwrap(),
+            };
+            for file in files {
+                let path = setting.folder.path().join(file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "").unwrap();
+            }
+            setting
+        }
+
+        fn plan(&self, file: &str, trust: Trust) -> (Vec<Candidate>, Option<Plan>) {
+            let inside = self.folder.path().join("bin");
+            let path = std::env::join_paths([self.bin.path(), &inside]).unwrap();
+            let environment = Environment::empty().with("PATH", path);
+            let workspace = Workspace::open(self.folder.path(), trust).unwrap();
+            let from = workspace.resolve(file).unwrap();
+            let candidates = candidates(&Catalogue::built_in(), &from, &environment);
+            let plan = candidates.first().and_then(|c| Plan::new(c, &environment));
+            (candidates, plan)
+        }
+    }
+
+    #[test]
+    fn pitfall_50_the_nearest_marker_of_the_first_row_is_the_root() {
+        let files = [
+            "compile_commands.json",
+            "lib/CMakeLists.txt",
+            "lib/src/a.cc",
+        ];
+        let setting = Setting::new(&files);
+        executable(&setting.bin.path().join("clangd"));
+        let (_, plan) = setting.plan("lib/src/a.cc", Trust::Untrusted);
+        let plan = plan.unwrap();
+        assert_eq!(
+            (plan.root.relative(), &*plan.marker),
+            (".", "compile_commands.json")
+        );
+
+        let setting = Setting::new(&["pyproject.toml", "lib/pyproject.toml", "lib/a.py"]);
+        executable(&setting.bin.path().join("pyright-langserver"));
+        let (_, plan) = setting.plan("lib/a.py", Trust::Untrusted);
+        assert_eq!(plan.unwrap().root.relative(), "lib");
+    }
+
+    #[test]
+    fn pitfall_48_a_missing_marker_and_a_missing_program_are_told_apart() {
+        let setting = Setting::new(&["lib/a.cc"]);
+        let (candidates, plan) = setting.plan("lib/a.cc", Trust::Untrusted);
+        assert!(plan.is_none());
+        let [clangd] = candidates.as_slice() else {
+            panic!("{candidates:?}");
+        };
+        let no_root = clangd.root.as_ref().unwrap_err();
+        assert_eq!(no_root.folders, ["lib", "."]);
+        assert!(no_root.markers.iter().any(|marker| marker == "meson.build"));
+        assert!(clangd.program.is_err());
+    }
+
+    #[test]
+    fn pitfall_57_what_an_untrusted_workspace_supplies_is_left_out() {
+        let setting = Setting::new(&["pyproject.toml", "a.py"]);
+        let root = setting.folder.path();
+        for file in [
+            ".venv/bin/pyright-langserver",
+            ".venv/bin/python3",
+            "bin/python3",
+        ] {
+            executable(&root.join(file));
+        }
+        let (candidates, plan) = setting.plan("a.py", Trust::Untrusted);
+        assert!(plan.is_none());
+        let why = candidates[0].program.as_ref().unwrap_err().to_string();
+        assert!(why.contains("was left out because the workspace"), "{why}");
+
+        executable(&setting.bin.path().join("pyright-langserver"));
+        let (_, plan) = setting.plan("a.py", Trust::Untrusted);
+        let plan = plan.unwrap();
+        assert_eq!(
+            plan.program.path,
+            setting.bin.path().join("pyright-langserver")
+        );
+        assert_eq!(plan.settings, Value::Null);
+        assert_eq!(
+            plan.environment.get("PATH"),
+            Some(setting.bin.path().as_os_str())
+        );
+        assert_eq!(plan.directory, Path::new("/"));
+    }
+
+    #[test]
+    fn pitfall_51_a_trusted_project_brings_its_virtual_environment() {
+        let setting = Setting::new(&["pyproject.toml", "a.py"]);
+        let root = setting.folder.path().canonicalize().unwrap();
+        executable(&root.join(".venv/bin/python3"));
+        executable(&setting.bin.path().join("pyright-langserver"));
+        executable(&setting.bin.path().join("python3"));
+        let (_, plan) = setting.plan("a.py", Trust::Trusted);
+        let python = root.join(".venv/bin/python3");
+        let plan = plan.unwrap();
+        assert_eq!(
+            plan.settings["python"]["pythonPath"],
+            python.to_str().unwrap()
+        );
+        let (_, untrusted) = setting.plan("a.py", Trust::Untrusted);
+        let untrusted = untrusted.unwrap();
+        let outside = setting.bin.path().join("python3");
+        assert_eq!(
+            untrusted.settings["python"]["pythonPath"],
+            outside.to_str().unwrap()
+        );
+        assert_ne!(untrusted.key, plan.key);
+    }
+}

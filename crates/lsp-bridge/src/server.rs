@@ -1,0 +1,538 @@
+//! One running server: its process, what it said, its documents.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use host::WorkspacePath;
+use host::process::{CaptureLimits, Child, ChildCommand, Input, Output, ShutdownPlan};
+use host::text::{LineIndex, SourceText};
+use serde_json::{Value, json};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::Instant;
+
+use crate::capabilities::{self, Capabilities, Registrations, Sync};
+use crate::client::{Client, Peer, RequestError};
+use crate::documents::{Document, DocumentError, Documents, MAX_BYTES, Wire};
+use crate::encoding::PositionEncoding;
+use crate::error::{Ending, Error};
+use crate::plan::Plan;
+use crate::readiness::{self, Readiness};
+use crate::secrets::redact;
+use crate::seen::Seen;
+use crate::tree::{Change, Interest, Listing, Tree};
+use crate::uri;
+
+/// What is kept of standard error.
+const STDERR: CaptureLimits = CaptureLimits {
+    head: 0,
+    tail: 64 * 1024,
+};
+/// How long the exit of a server may take to be known once its output closed.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+
+/// A server that can be talked to. Dropping it shuts it down.
+pub(crate) struct Server {
+    plan: Plan,
+    client: Client,
+    child: Child,
+    seen: Arc<Seen>,
+    capabilities: Capabilities,
+    encoding: PositionEncoding,
+    /// Name and version, where it says so.
+    name: String,
+    interest: Interest,
+    table: AsyncMutex<Table>,
+    open_documents: AtomicUsize,
+    started: Instant,
+    opened: OnceLock<Instant>,
+    activity: Mutex<Activity>,
+}
+
+struct Table {
+    documents: Documents,
+    tree: Tree,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Activity {
+    users: usize,
+    last_used: Instant,
+    latency: Option<Duration>,
+}
+
+/// Whether the files of the project are looked at before a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// In any case: the answer depends on all of them.
+    Always,
+    /// Where that costs little.
+    WhenCheap,
+}
+
+/// Keeps a server from being taken for idle.
+pub(crate) struct InUse {
+    server: Arc<Server>,
+}
+
+impl Server {
+    /// Starts the process and introduces us.
+    pub(crate) async fn start(plan: Plan, limit: Duration) -> Result<Self, Error> {
+        let deadline = Instant::now() + limit;
+        let interest = plan.row.interest();
+        // Before the server reads anything: what changes later, it hears of.
+        let tree = sweep(plan.root.absolute().to_owned(), interest.clone()).await;
+        let command = ChildCommand::new(&plan.program.path, &plan.directory)
+            .args(plan.row.command.iter().skip(1))
+            .environment(plan.environment.clone())
+            .stdin(Input::Piped)
+            .stdout(Output::Piped)
+            .stderr(Output::Captured(STDERR))
+            .mark_descendants()
+            .shutdown(farewell());
+        let mut child = command.start().await?;
+        let (Some(input), Some(output)) = (child.take_stdin(), child.take_stdout()) else {
+            return Err(Error::BadStart {
+                server: plan.row.id.clone(),
+                why: "it has no standard input or output".to_owned(),
+                stderr: String::new(),
+            });
+        };
+        let settings = plan.settings.clone();
+        let seen = Arc::new(Seen::new(plan.root.absolute().to_owned(), settings));
+        let client = Client::start(output, input, Arc::clone(&seen) as Arc<dyn Peer>);
+        let reply = client
+            .request("initialize", &introduction(&plan), deadline)
+            .await;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => return Err(failed_start(&plan, &child, error, limit).await),
+        };
+        let capabilities = reply.get("capabilities").cloned().unwrap_or_default();
+        let capabilities = Capabilities::new(capabilities);
+        let bad = |why: String, child: &Child| Error::BadStart {
+            server: plan.row.id.clone(),
+            why,
+            stderr: redact(&child.stderr().to_text(), &plan.environment),
+        };
+        let encoding = capabilities.encoding().map_err(|name| {
+            let why = format!("it counts columns in `{name}`, which was not offered");
+            bad(why, &child)
+        })?;
+        if let Err(error) = client.notify("initialized", &json!({})) {
+            return Err(bad(error.to_string(), &child));
+        }
+        let now = Instant::now();
+        Ok(Self {
+            name: name_of(&reply, &plan.row.id),
+            plan,
+            client,
+            child,
+            seen,
+            capabilities,
+            encoding,
+            interest,
+            table: AsyncMutex::new(Table {
+                documents: Documents::default(),
+                tree,
+            }),
+            open_documents: AtomicUsize::new(0),
+            started: now,
+            opened: OnceLock::new(),
+            activity: Mutex::new(Activity {
+                users: 0,
+                last_used: now,
+                latency: None,
+            }),
+        })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.plan.row.id
+    }
+
+    /// Returns name and version as the server gives them, else its id.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn encoding(&self) -> PositionEncoding {
+        self.encoding
+    }
+
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    pub(crate) fn registrations(&self) -> &Registrations {
+        &self.seen.registrations
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Returns the memory of the process and its descendants, in bytes, where the
+    /// system says it.
+    pub(crate) fn resident_bytes(&self) -> Option<u64> {
+        self.child.resident_bytes()
+    }
+
+    pub(crate) fn open_documents(&self) -> usize {
+        self.open_documents.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Returns how long the last answer took.
+    pub(crate) fn latency(&self) -> Option<Duration> {
+        self.activity().latency
+    }
+
+    /// Returns whether the server offers a method, by its provider or by a
+    /// later registration.
+    pub(crate) fn offers(&self, method: &str, provider: &str) -> bool {
+        self.capabilities.provides(provider) || !self.registrations().of(method).is_empty()
+    }
+
+    /// Keeps the server busy until the result is dropped.
+    pub(crate) fn enter(self: &Arc<Self>) -> InUse {
+        self.touch(|activity| activity.users += 1);
+        InUse {
+            server: Arc::clone(self),
+        }
+    }
+
+    /// Returns for how long nobody has needed it; `None` while it is busy.
+    pub(crate) fn idle_for(&self) -> Option<Duration> {
+        let activity = self.activity();
+        let is_busy =
+            activity.users > 0 || self.client.in_flight() > 0 || !self.seen.working().is_empty();
+        (!is_busy).then(|| activity.last_used.elapsed())
+    }
+
+    /// Waits until the conversation is over; returns why.
+    pub(crate) fn closed(&self) -> tokio::sync::watch::Receiver<Option<Arc<str>>> {
+        self.client.closed()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Returns the end of what it wrote to standard error, without secrets.
+    pub(crate) fn stderr(&self) -> String {
+        redact(&self.child.stderr().to_text(), &self.plan.environment)
+    }
+
+    /// Sends a request and waits for its result until `deadline`.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Value, Error> {
+        let start = Instant::now();
+        let reply = self.client.request(method, params, deadline).await;
+        match reply {
+            Ok(reply) => {
+                self.touch(|activity| activity.latency = Some(start.elapsed()));
+                Ok(reply)
+            }
+            Err(error) => Err(self.failure(method, error).await),
+        }
+    }
+
+    /// Says how it ended, once its output closed.
+    pub(crate) async fn last_words(&self) -> String {
+        let why = self.closed().borrow().clone();
+        let error = RequestError::Closed {
+            why: why.unwrap_or_else(|| "it closed its output".into()),
+        };
+        self.failure("", error).await.describe()
+    }
+
+    async fn failure(&self, method: &str, error: RequestError) -> Error {
+        if matches!(error, RequestError::Closed { .. }) {
+            wait_for_end(&self.child).await;
+        }
+        let doing = match self.readiness() {
+            Readiness::Loading { .. } => format!("it was {}", self.readiness().describe()),
+            Readiness::Proven | Readiness::Assumed | Readiness::Never(_) => String::new(),
+        };
+        Error::of_request(self.id(), method, error, doing, || Ending {
+            exit: self.child.exit_watch().exit(),
+            stderr: self.stderr(),
+        })
+    }
+
+    /// Brings the server up to date with the disk and opens `file` at it.
+    ///
+    /// Returns the document as the server has it now.
+    pub(crate) async fn open(&self, file: &WorkspacePath, look: Look) -> Result<Document, Error> {
+        let language = self.plan.row.language(file.absolute()).unwrap_or_default();
+        let mut table = self.table.lock().await;
+        let wire = self.wire();
+        self.refresh(&mut table, &wire, look).await?;
+        let opened = table.documents.open(file.absolute(), language, &wire);
+        self.open_documents
+            .store(table.documents.len(), Ordering::Relaxed);
+        match opened {
+            Ok((document, closed)) => {
+                closed.iter().for_each(|path| self.seen.forget(path));
+                let _ = self.opened.set(Instant::now());
+                Ok(document)
+            }
+            Err(DocumentError::Request(error)) => {
+                Err(self.failure("textDocument/didOpen", error).await)
+            }
+            Err(error) => Err(Error::of_document(file.relative(), &error)),
+        }
+    }
+
+    /// Brings the server up to date with the disk.
+    pub(crate) async fn catch_up(&self, look: Look) -> Result<(), Error> {
+        let mut table = self.table.lock().await;
+        let wire = self.wire();
+        self.refresh(&mut table, &wire, look).await
+    }
+
+    /// Returns the project's files in the server's languages with their sizes,
+    /// and whether these are all.
+    pub(crate) async fn sources(&self) -> (Vec<(PathBuf, u64)>, bool) {
+        let table = self.table.lock().await;
+        let listing = table.tree.listing();
+        let sources = listing.sources(&self.interest);
+        let sources = sources.map(|(path, length)| (path.to_owned(), length));
+        (sources.collect(), listing.is_complete())
+    }
+
+    /// Returns the text of a file as the server has it: as it was sent, else as
+    /// it is on the disk.
+    pub(crate) async fn text(&self, path: &Path) -> Option<Arc<LineIndex<String>>> {
+        let table = self.table.lock().await;
+        if let Some(document) = table.documents.get(path) {
+            return Some(Arc::clone(&document.text));
+        }
+        drop(table);
+        let metadata = std::fs::metadata(path).ok()?;
+        if !metadata.is_file() || metadata.len() > MAX_BYTES * 8 {
+            return None;
+        }
+        let text = SourceText::parse(std::fs::read(path).ok()?).ok()?.text;
+        Some(Arc::new(LineIndex::new(text)))
+    }
+
+    /// Looks at whether the server knows the whole project.
+    pub(crate) fn readiness(&self) -> Readiness {
+        readiness::look(
+            &self.plan.row.ready,
+            self.plan.root.absolute(),
+            &self.seen,
+            self.started,
+            self.opened.get().copied(),
+        )
+    }
+
+    /// Waits until the server knows the project, or until `deadline`; tells
+    /// `progress` what goes on.
+    pub(crate) async fn wait_until_ready(
+        &self,
+        deadline: Instant,
+        mut progress: impl FnMut(&Readiness),
+    ) -> Readiness {
+        let mut changes = self.seen.changes();
+        let mut last = None;
+        loop {
+            changes.mark_unchanged();
+            let readiness = self.readiness();
+            let Readiness::Loading { look_again, .. } = &readiness else {
+                return readiness;
+            };
+            if Instant::now() >= deadline || self.is_closed() {
+                return readiness;
+            }
+            if last.as_ref() != Some(&readiness) {
+                progress(&readiness);
+            }
+            let until = look_again.map_or(deadline, |again| again.min(deadline));
+            last = Some(readiness);
+            let mut closed = self.closed();
+            tokio::select! {
+                _ = changes.changed() => {}
+                _ = closed.wait_for(Option::is_some) => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+        }
+    }
+
+    async fn refresh(&self, table: &mut Table, wire: &Wire<'_>, look: Look) -> Result<(), Error> {
+        let changes = self.changes(table, look).await;
+        match table.documents.refresh(wire, changes) {
+            Ok(closed) => {
+                closed.iter().for_each(|path| self.seen.forget(path));
+                Ok(())
+            }
+            Err(error) => Err(self.failure("textDocument/didChange", error).await),
+        }
+    }
+
+    async fn changes(&self, table: &mut Table, look: Look) -> Vec<(PathBuf, Change)> {
+        if look == Look::WhenCheap && !table.tree.is_due() {
+            return Vec::new();
+        }
+        let root = self.plan.root.absolute().to_owned();
+        let interest = self.interest.clone();
+        let start = Instant::now();
+        let listing = tokio::task::spawn_blocking(move || Listing::read(&root, &interest)).await;
+        match listing {
+            Ok(listing) => table.tree.update(listing, start.elapsed()),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn wire(&self) -> Wire<'_> {
+        Wire {
+            client: &self.client,
+            sync: self.sync(),
+        }
+    }
+
+    fn sync(&self) -> Sync {
+        self.capabilities.sync()
+    }
+
+    fn activity(&self) -> Activity {
+        *self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn touch(&self, change: impl FnOnce(&mut Activity)) {
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.last_used = Instant::now();
+        change(&mut activity);
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("id", &self.id())
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::ops::Deref for InUse {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.server.touch(|activity| activity.users -= 1);
+    }
+}
+
+async fn sweep(root: PathBuf, interest: Interest) -> Tree {
+    let start = Instant::now();
+    let listing = tokio::task::spawn_blocking(move || Listing::read(&root, &interest)).await;
+    Tree::new(listing.unwrap_or_default(), start.elapsed())
+}
+
+/// `shutdown` comes before `exit`: some servers do not end without it. Both are
+/// sent at once, since a server answers in order.
+fn farewell() -> ShutdownPlan {
+    let frame = |message: Value| {
+        let text = message.to_string();
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    };
+    let shutdown = json!({ "jsonrpc": "2.0", "id": "shutdown", "method": "shutdown" });
+    let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
+    let words = frame(shutdown) + &frame(exit);
+    ShutdownPlan::kill()
+        .then_send(words.into_bytes(), Duration::from_secs(2))
+        .then_close_stdin(Duration::from_millis(500))
+        .then_terminate(Duration::from_secs(1))
+}
+
+fn introduction(plan: &Plan) -> Value {
+    let root = plan.root.absolute();
+    let root_uri = uri::from_path(root);
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let mut params = json!({
+        // Ours: a server ends when we do.
+        "processId": std::process::id(),
+        "clientInfo": { "name": "toolset", "version": env!("CARGO_PKG_VERSION") },
+        "rootPath": root.to_string_lossy(),
+        "rootUri": root_uri,
+        "workspaceFolders": [{ "uri": root_uri, "name": name }],
+        "capabilities": capabilities::of_client(),
+    });
+    if let (Some(params), false) = (params.as_object_mut(), plan.row.initialization.is_null()) {
+        let options = plan.row.initialization.clone();
+        params.insert("initializationOptions".to_owned(), options);
+    }
+    params
+}
+
+/// Waits until exit and last words of a child are known, or a moment.
+async fn wait_for_end(child: &Child) {
+    let _ = tokio::time::timeout(EXIT_GRACE, child.wait_for_exit()).await;
+    let stderr = child.stderr().clone();
+    let _ = tokio::time::timeout(EXIT_GRACE, stderr.wait_until_closed()).await;
+}
+
+async fn failed_start(plan: &Plan, child: &Child, error: RequestError, limit: Duration) -> Error {
+    let server = plan.row.id.clone();
+    if matches!(error, RequestError::Closed { .. }) {
+        wait_for_end(child).await;
+    }
+    let stderr = redact(&child.stderr().to_text(), &plan.environment);
+    match error {
+        RequestError::Timeout { .. } => Error::NotInitialized {
+            server,
+            limit,
+            stderr,
+        },
+        RequestError::Closed { why } => match child.exit_watch().exit() {
+            Some(exit) => Error::EndedAtStart {
+                server,
+                exit: Some(exit),
+                stderr,
+            },
+            None => Error::BadStart {
+                server,
+                why: why.to_string(),
+                stderr,
+            },
+        },
+        error @ (RequestError::Refused(_) | RequestError::NotReading { .. }) => Error::BadStart {
+            server,
+            why: error.to_string(),
+            stderr,
+        },
+    }
+}
+
+fn name_of(reply: &Value, id: &str) -> String {
+    let text = |name| reply.get("serverInfo")?.get(name)?.as_str();
+    match (text("name"), text("version")) {
+        (Some(name), Some(version)) => format!("{name} {version}"),
+        (Some(name), None) => name.to_owned(),
+        (None, _) => id.to_owned(),
+    }
+}

@@ -1,0 +1,268 @@
+//! The files of a project that a server cares for, and what became of them.
+//!
+//! Shells and version control change files behind our back. Before a request
+//! the tree is swept, and the server hears what was created, changed or deleted
+//! since. Files that the repository ignores are not looked at.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ignore::WalkBuilder;
+use memchr::memmem::Finder;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::languages::LanguageFiles;
+use crate::stamp::Stamp;
+
+/// Files that are listed at most; what lies beyond is not watched.
+const MAX_FILES: usize = 50_000;
+/// A sweep may take one part in so many of the time between two.
+const SHARE: u32 = 20;
+/// The largest file that is searched for a word, in bytes.
+const MAX_SEARCHED: u64 = 2 * 1024 * 1024;
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Created,
+    Changed,
+    Deleted,
+}
+
+impl Change {
+    /// Returns its number in the protocol.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Created => 1,
+            Self::Changed => 2,
+            Self::Deleted => 3,
+        }
+    }
+}
+
+/// Which files a server cares for.
+#[derive(Debug, Clone)]
+pub(crate) struct Interest {
+    pub(crate) languages: Vec<LanguageFiles>,
+    /// Names of files that configure it.
+    pub(crate) names: Vec<String>,
+}
+
+/// The files at one moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Listing {
+    files: BTreeMap<PathBuf, Stamp>,
+    is_complete: bool,
+}
+
+/// The files as they were when the server last heard of them.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    listing: Listing,
+    swept: Instant,
+    cost: Duration,
+}
+
+impl Interest {
+    fn holds(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| self.names.iter().any(|own| own == name)) || self.is_source(path)
+    }
+
+    /// Returns whether a file is in one of the server's languages.
+    pub(crate) fn is_source(&self, path: &Path) -> bool {
+        self.languages.iter().any(|files| files.holds(path))
+    }
+}
+
+impl Listing {
+    /// Walks below `root`.
+    pub(crate) fn read(root: &Path, interest: &Interest) -> Self {
+        let now = SystemTime::now();
+        let mut listing = Self {
+            files: BTreeMap::new(),
+            is_complete: true,
+        };
+        let mut walk = WalkBuilder::new(root);
+        walk.git_global(false).require_git(false);
+        for entry in walk.build().filter_map(Result::ok) {
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if !is_file || !interest.holds(entry.path()) {
+                continue;
+            }
+            if listing.files.len() >= MAX_FILES {
+                listing.is_complete = false;
+                break;
+            }
+            if let Ok(metadata) = entry.metadata() {
+                let stamp = Stamp::of(&metadata, now);
+                listing.files.insert(entry.into_path(), stamp);
+            }
+        }
+        listing
+    }
+
+    /// Returns the files in one of the languages of `interest`, by path.
+    pub(crate) fn sources<'a>(
+        &'a self,
+        interest: &'a Interest,
+    ) -> impl Iterator<Item = (&'a Path, u64)> {
+        let files = self.files.iter();
+        files
+            .filter(|(path, _)| interest.is_source(path))
+            .map(|(path, stamp)| (path.as_path(), stamp.length()))
+    }
+
+    /// Returns whether these are all files there are.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+}
+
+impl Tree {
+    /// Starts from what is there.
+    pub(crate) fn new(listing: Listing, cost: Duration) -> Self {
+        Self {
+            listing,
+            swept: Instant::now(),
+            cost,
+        }
+    }
+
+    /// Returns whether a sweep costs little beside the time since the last one.
+    pub(crate) fn is_due(&self) -> bool {
+        self.swept.elapsed() >= self.cost * SHARE
+    }
+
+    /// Returns the files.
+    pub(crate) fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
+    /// Takes over what a sweep found; returns what is different.
+    pub(crate) fn update(&mut self, now: Listing, cost: Duration) -> Vec<(PathBuf, Change)> {
+        let mut changes = Vec::new();
+        for (path, stamp) in &now.files {
+            match self.listing.files.get(path) {
+                None => changes.push((path.clone(), Change::Created)),
+                Some(before) if stamp.is_unchanged_since(before) => {}
+                Some(_) => changes.push((path.clone(), Change::Changed)),
+            }
+        }
+        if now.is_complete {
+            let gone = self.listing.files.keys();
+            let gone = gone.filter(|path| !now.files.contains_key(*path));
+            changes.extend(gone.map(|path| (path.clone(), Change::Deleted)));
+        }
+        *self = Self::new(now, cost);
+        changes
+    }
+}
+
+/// The files that hold a word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct WordFiles {
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether every file was searched.
+    pub(crate) is_complete: bool,
+}
+
+/// Finds the files in which `word` stands as a whole word, until `deadline`.
+pub(crate) fn files_with_word(
+    files: &[(PathBuf, u64)],
+    word: &str,
+    deadline: std::time::Instant,
+    stop: &CancellationToken,
+) -> WordFiles {
+    let finder = Finder::new(word);
+    let mut found = WordFiles {
+        files: Vec::new(),
+        is_complete: true,
+    };
+    for (path, length) in files {
+        if stop.is_cancelled() || std::time::Instant::now() >= deadline {
+            found.is_complete = false;
+            return found;
+        }
+        if *length > MAX_SEARCHED {
+            found.is_complete = false;
+            continue;
+        }
+        if let Ok(bytes) = std::fs::read(path)
+            && has_word(&bytes, &finder)
+        {
+            found.files.push(path.clone());
+        }
+    }
+    found
+}
+
+fn has_word(bytes: &[u8], finder: &Finder<'_>) -> bool {
+    let is_part = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
+    };
+    finder.find_iter(bytes).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        !is_part(before) && !is_part(bytes.get(at + finder.needle().len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interest() -> Interest {
+        Interest {
+            languages: vec![LanguageFiles {
+                language: "python".to_owned(),
+                extensions: vec!["py".to_owned()],
+                names: Vec::new(),
+            }],
+            names: vec!["pyproject.toml".to_owned()],
+        }
+    }
+
+    fn name(path: &Path) -> &str {
+        path.file_name().unwrap().to_str().unwrap()
+    }
+
+    #[test]
+    fn pitfall_13_a_sweep_sees_what_was_created_changed_and_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::write(root.join("gone.py"), "").unwrap();
+        std::fs::write(root.join("kept.py"), "a").unwrap();
+        std::fs::write(root.join("notes.txt"), "").unwrap();
+        let listing = Listing::read(root, &interest());
+        let mut tree = Tree::new(listing, Duration::ZERO);
+
+        std::fs::remove_file(root.join("gone.py")).unwrap();
+        std::fs::write(root.join("kept.py"), "ab").unwrap();
+        std::fs::write(root.join("pyproject.toml"), "").unwrap();
+        std::fs::write(root.join("other.txt"), "").unwrap();
+        let listing = Listing::read(root, &interest());
+        let changes = tree.update(listing, Duration::ZERO);
+        let mut changes: Vec<_> = changes.iter().map(|(p, c)| (name(p), *c)).collect();
+        changes.sort_by_key(|(name, _)| *name);
+        assert_eq!(
+            changes,
+            [
+                ("gone.py", Change::Deleted),
+                ("kept.py", Change::Changed),
+                ("pyproject.toml", Change::Created),
+            ]
+        );
+        let interest = interest();
+        let sources: Vec<_> = tree.listing().sources(&interest).collect();
+        assert_eq!(sources.len(), 1);
+    }
+
+    #[test]
+    fn words_are_whole() {
+        let has = |text: &str| has_word(text.as_bytes(), &Finder::new("core"));
+        assert!(has("core") && has("x.core(1)") && has("scored core"));
+        assert!(!has("score") && !has("core_") && !has("cores") && !has("écore"));
+    }
+}
