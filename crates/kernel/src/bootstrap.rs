@@ -11,6 +11,9 @@ pub(crate) const KERNEL: &str = concat!(
     include_str!("bootstrap/cells.py")
 );
 
+/// Sent with it where only three streams exist.
+pub(crate) const STREAMS: &str = include_str!("bootstrap/streams.py");
+
 /// Modules that the kernel compiles when a cell first needs them.
 pub(crate) const MODULES: &[(&str, &str)] = &[
     ("bridge", include_str!("bootstrap/bridge.py")),
@@ -25,9 +28,11 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("markup", include_str!("bootstrap/markup.py")),
     ("mend", include_str!("bootstrap/mend.py")),
     ("pip", include_str!("bootstrap/pip.py")),
+    ("plain", include_str!("bootstrap/plain.py")),
     ("reading", include_str!("bootstrap/reading.py")),
     ("running", include_str!("bootstrap/running.py")),
     ("shell", include_str!("bootstrap/shell.py")),
+    ("shown", include_str!("bootstrap/shown.py")),
     ("tables", include_str!("bootstrap/tables.py")),
     ("tasks", include_str!("bootstrap/tasks.py")),
     ("text", include_str!("bootstrap/text.py")),

@@ -133,8 +133,11 @@ impl Kernel {
     }
 
     fn send_bootstrap(&self, streams: Streams) -> Result<(), Error> {
-        self.link
-            .send_raw(frames::encode_source(bootstrap::KERNEL)?, None);
+        let kernel = match streams {
+            Streams::Socket => bootstrap::KERNEL.to_owned(),
+            Streams::Three => format!("{}{}", bootstrap::KERNEL, bootstrap::STREAMS),
+        };
+        self.link.send_raw(frames::encode_source(&kernel)?, None);
         let sources = bootstrap::MODULES
             .iter()
             .map(|(name, text)| ((*name).to_owned(), Value::from(*text)))

@@ -42,6 +42,39 @@ def _result(frame, name):
     return result
 
 
+def _encode(value, path="args", depth=0):
+    """Returns `value` as JSON text; names the place of what JSON has no form for."""
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return kernel.quote(kernel.text_of(str(value)))
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise TypeError("%s is %r, which JSON has no form for" % (path, value))
+        return float.__repr__(value)
+    if depth > 100:
+        raise TypeError("%s is nested too deep" % path)
+    if isinstance(value, dict):
+        parts = []
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError("%s has the key %r, which is no string" % (path, key))
+            inside = "%s[%r]" % (path, key)
+            parts.append(kernel.quote(kernel.text_of(str(key))) + ":" + _encode(item, inside, depth + 1))
+        return "{" + ",".join(parts) + "}"
+    if isinstance(value, (list, tuple)):
+        items = (_encode(item, "%s[%d]" % (path, at), depth + 1) for at, item in enumerate(value))
+        return "[" + ",".join(items) + "]"
+    raise TypeError(
+        "%s is of type `%s`, which JSON has no form for: pass a string, a number, a list or a dict"
+        % (path, type(value).__name__)
+    )
+
+
 def _begin(name, args, more, take):
     if not isinstance(name, str):
         raise TypeError("the name of a tool is a string, not `%s`" % type(name).__name__)
@@ -53,7 +86,7 @@ def _begin(name, args, more, take):
         raise ToolError("a forked process cannot call tools: call them in the cell itself", name)
     if not kernel.S.running:
         raise ToolError("no cell is running, so no tool can be called; call it in a cell", name)
-    args = kernel.Json(kernel.encode(dict(args, **more), "args"))
+    args = kernel.Json(_encode(dict(args, **more)))
     with _count_lock:
         _counter[0] += 1
         number = _counter[0]

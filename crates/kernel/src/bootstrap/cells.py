@@ -188,31 +188,15 @@ def _evaluate(code):
     return module("tasks").run(eval(code, user))
 
 
-_ATOMS = {type(None), bool, float}
-_LISTS = {list, tuple, set, frozenset}
-
-
 def _plain(value):
-    """Returns the text of small values of the commonest types, else None."""
-    return repr(value) if _is_plain(value, [64], 0) else None
-
-
-def _is_plain(value, room, depth):
-    room[0] -= 1
-    if room[0] < 0 or depth > 4:
-        return False
+    """Returns the text of a small value of the commonest types, else None."""
     kind = type(value)
     if kind is int:
-        return value.bit_length() < 1024
+        return repr(value) if value.bit_length() < 1024 else None
     if kind is str or kind is bytes:
-        return len(value) < 1000
-    if kind in _ATOMS:
-        return True
-    if kind in _LISTS:
-        return len(value) <= room[0] and all(_is_plain(item, room, depth + 1) for item in value)
-    if kind is dict:
-        return len(value) <= room[0] and all(
-            _is_plain(key, room, depth + 1) and _is_plain(item, room, depth + 1)
-            for key, item in value.items()
-        )
-    return False
+        return repr(value) if len(value) < 1000 else None
+    if kind is bool or kind is float:
+        return repr(value)
+    if kind is list or kind is tuple or kind is dict or kind is set:
+        return module("plain").text_of(value)
+    return None

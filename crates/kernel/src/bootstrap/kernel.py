@@ -57,18 +57,9 @@ def _mark(number):
     return b"\x1b]%s;%d\x07" % (options["token"].encode("ascii"), number)
 
 
-def send_display(mime, data, width=None, height=None, note=None):
+def send_display(*parts, **options):
     """Shows text (str) or an image (bytes) at this place of the output."""
-    frame = {"frame": "display", "cell": S.running or cell, "mime": mime, "mark": write_mark()}
-    for key, value in (("width", width), ("height", height), ("note", note)):
-        if value is not None:
-            frame[key] = value
-    if isinstance(data, str):
-        frame["text"] = data
-        send(frame)
-    else:
-        frame["binary"] = True
-        send(frame, data)
+    module("shown").send(*parts, **options)
 
 
 def note(text):
