@@ -2,7 +2,8 @@
 //!
 //! A case is a series of cells in one interpreter. One that needs packages runs
 //! in the environment that `cargo xtask setup` installs, the others in the same
-//! where it is there, else in the machine's own Python. With the feature
+//! where it is there, else in the machine's own Python. `TOOLSET_TEST_PYTHON`
+//! names another one, for the cases that need no packages. With the feature
 //! `embedded-python` this program is the interpreter, with the same packages.
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
@@ -22,11 +23,17 @@ fn main() -> ExitCode {
     let cases = case::read_all(&root.join("tests/cases/kernel")).expect("the cases are readable");
     let prepared = root.join(".toolset/notebook/bin/python");
     let prepared = prepared.is_file().then_some(prepared);
+    let named = std::env::vars_os()
+        .find(|(name, _)| name == "TOOLSET_TEST_PYTHON")
+        .map(|(_, python)| PathBuf::from(python));
     let is_checked = std::env::vars_os().any(|(name, value)| name == "CI" && value == "true");
     let trials = cases
         .into_iter()
         .map(|case| {
-            let python = prepared.clone().or_else(|| own_python(&case));
+            let python = match &named {
+                Some(python) => Some(python.clone()).filter(|_| case.needs.is_empty()),
+                None => prepared.clone().or_else(|| own_python(&case)),
+            };
             let name = case.name.clone();
             let is_skipped = python.is_none() && !is_checked;
             Trial::test(name, move || {

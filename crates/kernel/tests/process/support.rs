@@ -31,8 +31,13 @@ pub(crate) struct Outcome {
     pub(crate) error: Option<ToolError>,
 }
 
-/// The interpreter of the tests: any that is new enough.
+/// The interpreter of the tests: the one of `TOOLSET_TEST_PYTHON`, else any that
+/// is new enough.
 pub(crate) fn python() -> PathBuf {
+    let named = std::env::vars_os().find(|(name, _)| name == "TOOLSET_TEST_PYTHON");
+    if let Some((_, python)) = named {
+        return python.into();
+    }
     [
         "/usr/bin/python3",
         "/usr/local/bin/python3",
