@@ -168,6 +168,9 @@ pub(crate) struct Raised {
     /// The line of the cell, from 1, at which it failed.
     #[serde(default)]
     pub(crate) line: Option<u64>,
+    /// Whether something of the cell had run.
+    #[serde(default)]
+    pub(crate) ran: bool,
 }
 
 /// Why the link to a kernel is of no use any more.

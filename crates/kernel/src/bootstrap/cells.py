@@ -15,13 +15,14 @@ def _begin(number):
         os_dup2(capture, 1)
         os_dup2(capture, 2)
         old, S.capture = S.capture, capture
-        if old >= 0:
-            try:
-                os_close(old)
-            except OSError:
-                pass
+        let_go(old)
+        reserve()
     elif S.capture < 0:
         S.capture = out_of_reach(os_dup(2))
+    elif not options["marks_end"]:
+        notes.append(
+            "the interpreter may open no descriptor, so what this cell prints counts for an earlier one"
+        )
     S.inode = os_fstat(S.capture).st_ino
     if not _has_streams():
         notes += module("mend").streams()
@@ -34,6 +35,7 @@ def _begin(number):
         os_write(S.capture, _mark((1 << 40) + number))
     cell = S.running = number
     S.cancelled = S.interrupts = 0
+    S.began = False
     forget_signals()
     for text in notes:
         note(text)
@@ -48,7 +50,8 @@ def _has_streams():
             and sys.stdin is S.stdin
             and not (S.stdout.closed or S.stderr.closed or S.stdin.closed)
         )
-    except (OSError, AttributeError):
+    except Exception:
+        # Closed, deleted or detached.
         return False
 
 
@@ -57,6 +60,24 @@ def is_ours(*descriptors):
         return all(os_fstat(descriptor).st_ino == S.inode for descriptor in descriptors)
     except OSError:
         return False
+
+
+def let_go(descriptor):
+    """Closes one of ours, unless a cell did."""
+    if descriptor >= 0:
+        try:
+            os_close(descriptor)
+        except OSError:
+            pass
+
+
+def reserve():
+    """Holds a descriptor until the next cell comes with one of its own: it could
+    not be received while cells hold all that there may be."""
+    try:
+        S.spare = out_of_reach(os_open("/dev/null", 0))
+    except OSError:
+        S.spare = -1
 
 
 def out_of_reach(descriptor):
@@ -93,13 +114,21 @@ def _run(number, code):
             module("errors").end_child(error)
         frame["status"] = "error"
         try:
-            module("errors").fill(frame, error)
+            try:
+                # The text of an error is code of the cell: it can be interrupted.
+                S.armed = True
+                sigmask(SIG_SETMASK, S.mask)
+                module("errors").fill(frame, error)
+            finally:
+                S.armed = False
+                sigmask(SIG_BLOCK, HELD)
         except BaseException as fault:
             frame["error"] = {
                 "type": type(error).__name__,
                 "message": "",
                 "traceback": "%s (it cannot be shown: %s)"
                 % (type(error).__name__, type(fault).__name__),
+                "ran": S.began,
             }
         error = None
     if getpid() != PID:
@@ -123,6 +152,8 @@ def _finish(frame):
     except OSError:
         # There is none.
         pass
+    let_go(S.spare)
+    S.spare = -1
     frame["mark"] = write_mark() if options["marks_end"] else 0
     S.running = 0
     # Nothing may call back once the host has been told.
@@ -151,6 +182,7 @@ def _execute(number, source):
     except SyntaxError as error:
         raise module("reading").explained(error, source) from None
     S.futures |= flags & FUTURES
+    S.began = True
     if tree.body:
         _evaluate(code)
     if last is None:

@@ -32,15 +32,24 @@ def end_child(error):
 
 def describe(error):
     """Returns type, message, traceback, and the line of the cell that failed."""
-    found = {"type": _name(type(error)), "message": _message(error), "traceback": ""}
+    message, is_stuck = _message(error)
+    found = {
+        "type": _name(type(error)),
+        "message": message,
+        "traceback": "",
+        "ran": kernel.S.began,
+    }
     line = _line(error)
     if line is not None:
         found["line"] = line
     try:
+        if is_stuck:
+            # What stopped once would not come to an end the next time.
+            raise KeyboardInterrupt
         found["traceback"] = kernel.text_of(_clip(_rendered(error), MAX_TEXT))
     except BaseException as fault:
         # The standard library may be broken too; say at least this much.
-        found["traceback"] = kernel.text_of(_by_hand(error))
+        found["traceback"] = kernel.text_of(_by_hand(error, message))
         found["fault"] = type(fault).__name__
     return found
 
@@ -52,14 +61,16 @@ def _name(kind):
 
 
 def _message(error):
+    """Returns the text of an error, and whether making it had to be interrupted."""
     if isinstance(error, SystemExit):
-        return str(error.code)
+        return str(error.code), False
     try:
         if isinstance(error, SyntaxError) and isinstance(error.msg, str):
-            return kernel.text_of(_clip(error.msg, MAX_MESSAGE))
-        return kernel.text_of(_clip(str(error), MAX_MESSAGE))
+            return kernel.text_of(_clip(error.msg, MAX_MESSAGE)), False
+        return kernel.text_of(_clip(str(error), MAX_MESSAGE)), False
     except BaseException as fault:
-        return "(its text cannot be shown: `__str__` raised %s)" % type(fault).__name__
+        text = "(its text cannot be shown: `__str__` raised %s)" % type(fault).__name__
+        return text, isinstance(fault, KeyboardInterrupt)
 
 
 def _line(error):
@@ -114,7 +125,7 @@ def _trim(one, traceback):
     one.stack[:] = frames
 
 
-def _by_hand(error):
+def _by_hand(error, message):
     lines = ["Traceback (most recent call last):"]
     trace = error.__traceback__
     while trace is not None:
@@ -124,7 +135,7 @@ def _by_hand(error):
         trace = trace.tb_next
     if len(lines) > MAX_FRAMES:
         lines[MAX_FRAMES // 2 : -MAX_FRAMES // 2] = ["  ..."]
-    return "\n".join(lines + ["%s: %s" % (_name(type(error)), _message(error))])
+    return "\n".join(lines + ["%s: %s" % (_name(type(error)), message)])
 
 
 def _clip(text, limit):

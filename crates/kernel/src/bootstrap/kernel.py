@@ -157,10 +157,13 @@ def _prepare():
     S.mask = S.quiet - set(HELD)
     set_handler(SIGINT, _on_interrupt)
     S.first_streams = sys.stdout, sys.stderr
+    # A stream remembers whether it could seek at first, and this one never can.
+    os_dup2(2, 1)
     S.stdout = sys.stdout = sys.__stdout__ = open_stream(1)
     S.stderr = sys.stderr = sys.__stderr__ = open_stream(2)
     S.stdin = sys.stdin = sys.__stdin__ = no_input()
     sys.meta_path.insert(0, Imports)
+    reserve()
     for one in _OFFERED:
         setattr(builtins, one.__name__, one)
     try:

@@ -68,7 +68,9 @@ class _State:
     task = None  # the asyncio task of the cell
     loop = None  # the event loop that all cells share
     futures = 0  # flags of `from __future__` so far
+    began = False  # whether something of this cell has run
     capture = -1  # write end of the cell's own output
+    spare = -1  # held so that the next cell's can be received
     inode = None
     broken = []  # what this cell did to its output
     marks = 0
@@ -154,10 +156,7 @@ def _open_link(requests, frames):
 def _forget_link():
     """In a forked child: the link is its parent's."""
     for descriptor in {_fileno, S.capture}:
-        try:
-            os_close(descriptor)
-        except OSError:
-            pass
+        let_go(descriptor)
     S.capture = -1
 
 

@@ -15,7 +15,12 @@ def descriptors():
     notes = []
     for descriptor in (1, 2):
         if not kernel.is_ours(descriptor):
-            kernel.os_dup2(S.capture, descriptor)
+            try:
+                kernel.os_dup2(S.capture, descriptor)
+            except OSError:
+                # The cell closed ours too; if the link is gone as well, that will
+                # be said.
+                continue
             notes.append(
                 "descriptor %d was closed or redirected by an earlier cell and is restored"
                 % descriptor
@@ -29,13 +34,12 @@ def streams():
     notes = []
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         ours = getattr(S, name)
-        if getattr(kernel.sys, name, None) is ours and not ours.closed:
+        if getattr(kernel.sys, name, None) is ours and _is_usable(ours):
             continue
-        if ours.closed:
-            ours = kernel.open_stream(descriptor)
-            setattr(S, name, ours)
-        setattr(kernel.sys, name, ours)
-        setattr(kernel.sys, "__%s__" % name, ours)
+        # What a cell put in its place may close ours when it goes.
+        _put(name, ours)
+        if not _is_usable(ours):
+            _put(name, kernel.open_stream(descriptor))
         notes.append("`sys.%s` was replaced or closed by an earlier cell and is restored" % name)
     try:
         kernel.os_fstat(0)
@@ -45,9 +49,23 @@ def streams():
         if null != 0:
             kernel.os_dup2(null, 0)
             kernel.os_close(null)
-    if getattr(kernel.sys, "stdin", None) is not S.stdin or S.stdin.closed:
+    if getattr(kernel.sys, "stdin", None) is not S.stdin or not _is_usable(S.stdin):
         S.stdin = kernel.sys.stdin = kernel.no_input()
     return notes
+
+
+def _put(name, stream):
+    setattr(S, name, stream)
+    setattr(kernel.sys, name, stream)
+    setattr(kernel.sys, "__%s__" % name, stream)
+
+
+def _is_usable(stream):
+    try:
+        return not stream.closed
+    except Exception:
+        # Detached from what it writes to.
+        return False
 
 
 def part_threads():

@@ -46,9 +46,12 @@ pub(super) fn failure(
 
 fn exception(cell: u64, raised: &Raised) -> ToolError {
     let next = match raised.line {
-        Some(1) => "variables are kept".to_owned(),
-        Some(line) => format!("what ran before line {line} stays done, and variables are kept"),
-        None => "nothing of it was run".to_owned(),
+        _ if !raised.ran => "nothing of it was run".to_owned(),
+        Some(line @ 2..) => {
+            format!("what ran before line {line} stays done, and variables are kept")
+        }
+        Some(_) => "variables are kept".to_owned(),
+        None => "what it did stays done, and variables are kept".to_owned(),
     };
     let text = if raised.traceback.is_empty() {
         format!("{}: {}", raised.kind, raised.message)

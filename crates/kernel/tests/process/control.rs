@@ -172,9 +172,15 @@ async fn the_end_of_the_conversation_ends_all_descendants() {
         .collect();
     assert!(pids.iter().all(|pid| is_running(*pid)));
     drop(notebook);
-    for pid in pids {
-        eventually(|| !is_running(pid)).await;
+    for _ in 0..500 {
+        if !pids.iter().any(|pid| is_running(*pid)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    let [own, kernel] =
+        [0, 1].map(|at| std::fs::read_to_string(format!("/proc/{}/stat", pids[at])));
+    panic!("still there, child and interpreter: {own:?}, {kernel:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

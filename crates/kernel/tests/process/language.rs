@@ -63,3 +63,15 @@ async fn m03_valid_python_is_never_rewritten() {
     assert_eq!(checked.status(), "ok", "{}", checked.text);
     checked.has(": 0 changed;");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cell_that_fails_outside_of_its_lines_is_not_said_to_have_run_nothing() {
+    let notebook = Notebook::open();
+    let failed = notebook
+        .run("import sys\nsys.settrace(lambda *_: 1 / 0)\n(lambda: 1)()")
+        .await;
+    assert_eq!(failed.status(), "error");
+    assert!(!failed.text.contains("nothing of it"), "{}", failed.text);
+    let refused = notebook.run("print(1)\nreturn 2").await;
+    refused.has("nothing of it was run");
+}
