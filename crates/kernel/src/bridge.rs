@@ -33,6 +33,7 @@ pub(crate) struct Bridge {
 
 #[derive(Debug)]
 struct Pending {
+    task: tokio::task::Id,
     token: CancellationToken,
     tool: String,
     /// The arguments, cut to what identifies the call.
@@ -124,20 +125,23 @@ impl Bridge {
         }
         self.made += 1;
         let token = CancellationToken::new();
-        let pending = Pending {
-            token: token.clone(),
-            tool: wanted.tool.clone(),
-            args: shortened(&wanted.args),
-        };
-        self.pending.insert(number, pending);
-        let call = Call::new(wanted.tool, wanted.args).with_token(token);
+        let (tool, args) = (wanted.tool.clone(), shortened(&wanted.args));
+        let call = Call::new(wanted.tool, wanted.args).with_token(token.clone());
         let dispatch = context.dispatch();
         let at_once = Arc::clone(&self.at_once);
-        self.running.spawn(async move {
+        let started = self.running.spawn(async move {
             // Never closed.
             let _permit = at_once.acquire_owned().await;
             (number, dispatch.dispatch_call(call).await)
         });
+        let task = started.id();
+        let pending = Pending {
+            task,
+            token,
+            tool,
+            args,
+        };
+        self.pending.insert(number, pending);
         None
     }
 
@@ -152,8 +156,8 @@ impl Bridge {
     /// Loses nothing.
     pub(crate) async fn next(&mut self) -> Reply {
         loop {
-            match self.running.join_next().await {
-                Some(Ok((number, result))) => {
+            match self.running.join_next_with_id().await {
+                Some(Ok((_, (number, result)))) => {
                     let reply = reply(number, result);
                     if let Some(pending) = self.pending.remove(&number) {
                         self.keep(pending, &reply);
@@ -161,7 +165,17 @@ impl Bridge {
                     return reply;
                 }
                 // It panicked; dispatch catches what tools do, so this is ours.
-                Some(Err(error)) => tracing::error!(%error, "a bridged call was lost"),
+                Some(Err(error)) => {
+                    tracing::error!(%error, "a bridged call was lost");
+                    let lost = (self.pending.iter()).find(|(_, call)| call.task == error.id());
+                    if let Some(number) = lost.map(|(number, _)| *number) {
+                        self.pending.remove(&number);
+                        let fault = ToolError::internal("the call was lost")
+                            .why("its task failed")
+                            .next("call again");
+                        return reply(number, Err(fault));
+                    }
+                }
                 None => std::future::pending().await,
             }
         }

@@ -18,7 +18,8 @@ use capture::Capture;
 
 use crate::bridge::{Bridge, refusal};
 use crate::budget::{Budget, Expired};
-use crate::frames::{FromKernel, LinkError, Reply, ToKernel};
+use crate::error::Error;
+use crate::frames::{self, FromKernel, LinkError, Reply, ToKernel};
 use crate::ladder::{Ladder, Step};
 use crate::link::Incoming;
 use crate::memory;
@@ -60,20 +61,22 @@ pub(crate) async fn run(
     window: Duration,
     limits: &KernelLimits,
     context: &CallContext,
-) -> Result<CellReport, LinkError> {
-    kernel.cells += 1;
-    let cell = kernel.cells;
+) -> Result<CellReport, Error> {
+    let cell = kernel.cells + 1;
+    let bytes = code.len();
+    let frame =
+        frames::encode(&ToKernel::Run { cell, code }).map_err(|_| Error::CellTooLarge { bytes })?;
     let (capture, descriptor) = match kernel.stream.take() {
         Some(stream) => (Capture::Stream(stream), None),
         None => {
-            let (reading, writing) = io::pipe()?;
-            let reading = pipe::Receiver::from_owned_fd(reading.into())?;
+            let (reading, writing) = io::pipe().map_err(Error::NoOutput)?;
+            let reading = pipe::Receiver::from_owned_fd(reading.into()).map_err(Error::NoOutput)?;
             (Capture::Pipe(reading), Some(writing.into()))
         }
     };
+    kernel.cells = cell;
     let began = Instant::now();
-    let frame = ToKernel::Run { cell, code };
-    kernel.link.send_with(&frame, descriptor)?;
+    kernel.link.send_raw(frame, descriptor);
     let transcript = Transcript::new(cell, &kernel.token, limits.output_file_bytes);
     let mut running = Running {
         kernel,

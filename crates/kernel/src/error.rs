@@ -59,6 +59,15 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// The cell has more text than can be handed over at once.
+    #[error("cannot run a cell of {bytes} bytes")]
+    CellTooLarge {
+        /// The size of its text.
+        bytes: usize,
+    },
+    /// There is no pipe for the output of the cell.
+    #[error("cannot run the cell: no pipe for its output: {0}")]
+    NoOutput(#[source] std::io::Error),
     /// The call was cancelled while it started.
     #[error("the start of the interpreter was cancelled")]
     Cancelled,
@@ -97,7 +106,11 @@ impl From<Error> for ToolError {
             Error::NotReady { .. } => Self::timeout(&error)
                 .next("call again; if it stays so, have the user name another interpreter")
                 .source(error),
-            Error::Protocol { .. } | Error::Io(_) => {
+            Error::CellTooLarge { .. } => Self::invalid_input(&error)
+                .why("its text and the frame around it have to fit into 64 MiB")
+                .next("put large data into a file, and read it in the cell")
+                .source(error),
+            Error::Protocol { .. } | Error::NoOutput(_) | Error::Io(_) => {
                 Self::unavailable(&error).next("call again").source(error)
             }
             Error::Cancelled => Self::cancelled("the cell was cancelled")

@@ -87,21 +87,11 @@ impl Link {
     /// # Errors
     /// It is too large. A link that is gone is reported by [`Link::next`].
     pub(crate) fn send(&self, frame: &ToKernel<'_>) -> Result<(), LinkError> {
-        self.send_with(frame, None)
-    }
-
-    /// Sends a frame, and a descriptor with it.
-    pub(crate) fn send_with(
-        &self,
-        frame: &ToKernel<'_>,
-        descriptor: Option<OwnedFd>,
-    ) -> Result<(), LinkError> {
-        let bytes = frames::encode(frame)?;
-        self.send_raw(bytes, descriptor);
+        self.send_raw(frames::encode(frame)?, None);
         Ok(())
     }
 
-    /// Sends what is encoded already.
+    /// Sends what is encoded already, and a descriptor with it.
     pub(crate) fn send_raw(&self, bytes: Vec<u8>, descriptor: Option<OwnedFd>) {
         // Its end is reported by the reader.
         let _ = self.outgoing.send(Outgoing { bytes, descriptor });

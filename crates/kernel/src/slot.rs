@@ -190,9 +190,7 @@ impl Kernels {
         };
         let (version, executable) = (kernel.version.clone(), kernel.executable.clone());
         let idle = request.idle.unwrap_or(self.limits.idle);
-        let report = cell::run(kernel, &request.code, idle, &self.limits, context)
-            .await
-            .map_err(Error::from)?;
+        let report = cell::run(kernel, &request.code, idle, &self.limits, context).await?;
         let is_alive = matches!(report.end, End::Done(_));
         if !is_alive && let Some(kernel) = state.kernel.take() {
             kernel.kill().await;

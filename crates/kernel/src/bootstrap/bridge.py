@@ -86,6 +86,12 @@ def _begin(name, args, more, take):
         raise ToolError("a forked process cannot call tools: call them in the cell itself", name)
     if not kernel.S.running:
         raise ToolError("no cell is running, so no tool can be called; call it in a cell", name)
+    is_main = _thread.get_ident() == MAIN_THREAD
+    if is_main and (kernel.S.reader == MAIN_THREAD or kernel.S.writing) and kernel.has_interrupted():
+        raise ToolError(
+            "a signal handler or a finalizer that interrupted a tool call cannot call a tool itself",
+            name,
+        )
     args = kernel.Json(_encode(dict(args, **more)))
     with _count_lock:
         _counter[0] += 1

@@ -77,6 +77,7 @@ class _State:
     notes = ()
     missed = False
     reader = 0  # the thread that holds the lock for reading
+    writing = False  # whether the main thread sends
     signalled = False  # an interrupt from outside came while masked
     announced = False  # the host sends an interrupt signal besides its frame
     old_threads = {}  # of earlier cells, by native number: the stream of their cell
@@ -198,7 +199,10 @@ def send(frame, binary=None):
     if getpid() != PID:
         raise RuntimeError("a forked child has no link to the host")
     if is_main:
+        if S.writing and has_interrupted():
+            raise RuntimeError("this code interrupted another that was sending: it cannot send")
         S.masked += 1
+        S.writing = True
     # Signals whose handlers raise would tear a frame that goes in pieces.
     held = sigmask(SIG_BLOCK, HELD) if len(data) > 16384 else None
     try:
@@ -210,7 +214,19 @@ def send(frame, binary=None):
         if held is not None:
             sigmask(SIG_SETMASK, held)
         if is_main:
+            S.writing = False
             unmask()
+
+
+def has_interrupted():
+    """Returns whether the caller is a signal handler or a finalizer that came in
+    the middle of `send` or `pump`, whose locks it would wait for in vain."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code is send.__code__ or frame.f_code is pump.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def pump(blocking, has_come=None):

@@ -335,3 +335,15 @@ async fn code_gets_longer_results_than_a_model() {
         .await;
     assert_eq!(result.value(), Some("True"), "{}", result.text);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_handler_in_the_middle_of_a_call_is_refused_and_not_waited_for() {
+    let (notebook, _) = with_echo(KernelLimits::default());
+    let cell = "import signal\nrefused = []\ndef handler(*_):\n    try:\n        tool('echo', {'text': 'inner'})\n    except ToolError as error:\n        refused.append(str(error))\n_ = signal.signal(signal.SIGALRM, handler)\n_ = signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)\ntext = tool('echo', {'text': 'outer', 'wait': 400})\n_ = signal.setitimer(signal.ITIMER_REAL, 0)\nprint(*set(refused))\ntext";
+    let result = notebook.run(cell).await;
+    assert_eq!(result.value(), Some("'outer'"), "{}", result.text);
+    assert_eq!(
+        result.output(),
+        "a signal handler or a finalizer that interrupted a tool call cannot call a tool itself\n"
+    );
+}
