@@ -37,12 +37,18 @@ fn install(_: &Item, folder: &Path) -> Result<()> {
     let ask = "\
 import sys, sysconfig
 print('%d.%d' % sys.version_info[:2])
-print(sysconfig.get_config_var('LIBDIR') or '')";
+folder = sysconfig.get_config_var('LIBDIR') or ''
+print(folder)
+print(folder + '/' + (sysconfig.get_config_var('MULTIARCH') or ''))";
     let said = capture(command(&python, folder).args(["-c", ask]))?;
-    let (version, own) = said.trim_end().split_once('\n').context("two lines")?;
+    let (version, own) = said.trim_end().split_once('\n').context("three lines")?;
     let lib = folder.join("lib");
     fs::create_dir_all(&lib)?;
-    if !link(Path::new(own), &lib, version)? {
+    let mut is_linked = false;
+    for own in own.lines() {
+        is_linked = is_linked || link(Path::new(own), &lib, version)?;
+    }
+    if !is_linked {
         from_packages(folder, &lib, version).with_context(|| {
             format!("Python {version} has no shared library here (Debian: libpython3-dev; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)")
         })?;
@@ -70,8 +76,10 @@ fn link(from: &Path, lib: &Path, version: &str) -> Result<bool> {
         let Some(rest) = name.strip_prefix(wanted.as_str()) else {
             continue;
         };
-        if rest.starts_with(".so") || rest == ".dylib" {
-            std::os::unix::fs::symlink(&path, lib.join(name))?;
+        let target = lib.join(name);
+        // One that was found before without what is linked with.
+        if (rest.starts_with(".so") || rest == ".dylib") && !target.exists() {
+            std::os::unix::fs::symlink(&path, target)?;
             is_found |= matches!(rest, ".so" | ".dylib");
         }
     }
