@@ -16,8 +16,8 @@ Environment:
   XDG_CONFIG_HOME   has toolset/trust.json, which remembers trust (~/.config)
   XDG_STATE_HOME    has toolset/changes, journals of changes (~/.local/state)
   TOOLSET_GRAMMARS  a folder of further grammars (feature `language-pack`)
-  TOOLSET_PYTHON    the Python of `eval` (default: the project's, else python3);
-                    `embedded` is the one of the feature `embedded-python`
+  TOOLSET_PYTHON    the Python of `eval` (default: the project's, else python3)
+                    or `embedded`, with the feature `embedded-python`
   TOOLSET_THREADS   threads of one search, from 1 (default: one for each core)
   NO_COLOR          set it to anything for text without colours";
 
