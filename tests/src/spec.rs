@@ -14,6 +14,7 @@ pub fn budget(tool: &str) -> usize {
         "ast_edit" => 300,
         "resolve" => 150,
         "eval" => 450,
+        "lsp" => 450,
         _ => 500,
     }
 }

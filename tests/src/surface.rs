@@ -13,6 +13,7 @@ use tiers::{Call, Caps, Dispatch as _, Limits, Mode, ToolError, ToolOutput, Tool
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
+use toolset::lsp::{Catalogue, Supervisor};
 use toolset::structural::CompiledGrammars;
 use toolset::{DiskFiles, Toolset, Trust, Workspace};
 
@@ -24,11 +25,13 @@ pub enum Resource {
     Grammars,
     /// The machine's own Python.
     Interpreters,
+    /// The language servers of the machine.
+    LanguageServers,
 }
 
 impl Resource {
     /// Everything there is.
-    pub const ALL: &[Self] = &[Self::Grammars, Self::Interpreters];
+    pub const ALL: &[Self] = &[Self::Grammars, Self::Interpreters, Self::LanguageServers];
 }
 
 /// What one model sees of one run.
@@ -46,6 +49,12 @@ fn interpreters(workspace: &Path) -> Result<Arc<Kernels>> {
     let workspace = Workspace::open(workspace, Trust::Untrusted)?;
     let factory = ProjectInterpreters::new(workspace, environment);
     Ok(Kernels::new(Arc::new(factory), KernelLimits::default()))
+}
+
+/// The servers of the table; those that a machine lacks can be asked about.
+fn language_servers() -> Arc<Supervisor> {
+    let environment = Environment::usual(std::env::vars_os());
+    Arc::new(Supervisor::new(Catalogue::built_in(), environment))
 }
 
 fn runtime() -> &'static Runtime {
@@ -77,6 +86,7 @@ impl Surface {
             builder = match resource {
                 Resource::Grammars => builder.grammars(Arc::new(CompiledGrammars::new())),
                 Resource::Interpreters => builder.kernels(interpreters(workspace)?),
+                Resource::LanguageServers => builder.language_servers(language_servers()),
             };
         }
         Ok(Self {

@@ -12,6 +12,8 @@ use tiers::{Approver, EventSink, Guardrail, Mode, Tier, Tool};
 use toolset::Toolset;
 #[cfg(feature = "kernel")]
 use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
+#[cfg(feature = "lsp")]
+use toolset::lsp::{Catalogue, LanguageServers, Supervisor};
 #[cfg(feature = "structural")]
 use toolset::structural::{CompiledGrammars, GrammarSource};
 
@@ -41,6 +43,25 @@ pub(crate) struct Settings {
     pub(crate) search: Search,
     /// Where cells of code run.
     pub(crate) interpreters: Interpreters,
+    /// The language servers that all runs of this process share.
+    #[cfg(feature = "lsp")]
+    pub(crate) servers: Servers,
+}
+
+/// Language servers.
+#[cfg(feature = "lsp")]
+#[derive(Debug, Clone)]
+pub(crate) struct Servers(pub(crate) Arc<Supervisor>);
+
+#[cfg(feature = "lsp")]
+impl Default for Servers {
+    fn default() -> Self {
+        let environment = host::process::Environment::empty();
+        Self(Arc::new(Supervisor::new(
+            Catalogue::built_in(),
+            environment,
+        )))
+    }
 }
 
 /// What the process was told about searches.
@@ -118,6 +139,11 @@ pub(crate) fn assemble(
             // The run's own folder is gone before anybody looks.
             builder = builder.images_in(&kept_images(&attachments.settings.interpreters));
         }
+    }
+    #[cfg(feature = "lsp")]
+    {
+        let servers = Arc::clone(&attachments.settings.servers.0) as Arc<dyn LanguageServers>;
+        builder = builder.language_servers(servers);
     }
     if attachments.file_tools {
         for tool in file_tools::tools(&workspace, files) {

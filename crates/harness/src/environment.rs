@@ -2,10 +2,19 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+#[cfg(feature = "lsp")]
+use std::path::Path;
 use std::path::PathBuf;
+#[cfg(feature = "lsp")]
+use std::sync::Arc;
 
 use anyhow::Context;
 
+#[cfg(feature = "lsp")]
+use toolset::lsp::{Catalogue, Supervisor};
+
+#[cfg(feature = "lsp")]
+use crate::assemble::Servers;
 use crate::assemble::{Interpreters, Python, Search, Settings};
 use crate::trust::TrustStore;
 
@@ -16,7 +25,7 @@ const FOLDER: &str = "toolset";
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     /// From `TOOLSET_THREADS`, `TOOLSET_GRAMMARS` and `TOOLSET_PYTHON`, and what
-    /// interpreters see.
+    /// interpreters and language servers see.
     pub(crate) settings: Settings,
     /// The folder that relative paths of the command line start from.
     pub(crate) current: PathBuf,
@@ -99,6 +108,8 @@ impl Environment {
                     state: state.map(|folder| folder.join(FOLDER)),
                     temporary: std::env::temp_dir(),
                 },
+                #[cfg(feature = "lsp")]
+                servers: servers(configuration.as_deref())?,
             },
             current,
             trust: configuration.map(|folder| TrustStore::in_folder(&folder.join(FOLDER))),
@@ -128,6 +139,24 @@ fn interpreter_environment(
             Some(value) => environment.with(name, value),
             None => environment,
         })
+}
+
+/// Returns the language servers of the table, with what the user's own file
+/// `toolset/servers.toml` says of them.
+#[cfg(feature = "lsp")]
+fn servers(configuration: Option<&Path>) -> anyhow::Result<Servers> {
+    let mut catalogue = Catalogue::built_in();
+    if let Some(file) = configuration.map(|folder| folder.join(FOLDER).join("servers.toml"))
+        && file.is_file()
+    {
+        let text = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read `{}`", file.display()))?;
+        catalogue = catalogue
+            .with(&text)
+            .with_context(|| format!("cannot use `{}`", file.display()))?;
+    }
+    let environment = host::process::Environment::usual(std::env::vars_os());
+    Ok(Servers(Arc::new(Supervisor::new(catalogue, environment))))
 }
 
 /// Finds a folder of the user's: the one that is configured, else the one below

@@ -14,18 +14,26 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The tools that come with features, in front of the others.
-const BY_FEATURE: &[&str] = match (cfg!(feature = "structural"), cfg!(feature = "kernel")) {
-    (true, true) => &["ast_grep", "ast_edit", "resolve", "eval"],
-    (true, false) => &["ast_grep", "ast_edit", "resolve"],
-    (false, true) => &["eval"],
-    (false, false) => &[],
-};
+fn by_feature() -> Vec<&'static str> {
+    let mut tools = Vec::new();
+    if cfg!(feature = "structural") {
+        tools.extend(["ast_grep", "ast_edit", "resolve"]);
+    }
+    if cfg!(feature = "kernel") {
+        tools.push("eval");
+    }
+    if cfg!(feature = "lsp") {
+        tools.push("lsp");
+    }
+    tools
+}
+
 /// Those of them that only read.
-const READ_BY_FEATURE: &[&str] = if cfg!(feature = "structural") {
-    &["ast_grep"]
-} else {
-    &[]
-};
+fn read_by_feature() -> Vec<&'static str> {
+    let mut tools = by_feature();
+    tools.retain(|tool| ["ast_grep", "lsp"].contains(tool));
+    tools
+}
 
 /// A workspace, a home, and the program.
 struct Sandbox {
@@ -120,14 +128,14 @@ fn tools_lists_specs_with_name_and_tier() {
     let tools: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         names(&tools),
-        [BY_FEATURE, &["read", "write", "edit", "apply_patch"]].concat()
+        [by_feature(), vec!["read", "write", "edit", "apply_patch"]].concat()
     );
     let tiers: Vec<&Value> = tools
         .as_array()
         .unwrap()
         .iter()
         .map(|tool| &tool["tier"])
-        .skip(BY_FEATURE.len())
+        .skip(by_feature().len())
         .collect();
     assert_eq!(tiers, ["read", "write", "write", "write"]);
     for tool in tools.as_array().unwrap() {
@@ -146,7 +154,7 @@ fn plan_and_read_only_runs_have_read_tools_only() {
     for mode in ["plan", "read-only"] {
         let ended = sandbox.run(&["tools", "--json", "--mode", mode]);
         let tools: Value = serde_json::from_str(&ended.stdout).unwrap();
-        assert_eq!(names(&tools), [READ_BY_FEATURE, &["read"]].concat());
+        assert_eq!(names(&tools), [read_by_feature(), vec!["read"]].concat());
     }
 }
 

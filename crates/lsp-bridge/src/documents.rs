@@ -31,6 +31,8 @@ pub(crate) struct Document {
     /// The text that was sent: positions are converted on this one.
     pub(crate) text: Arc<LineIndex<String>>,
     pub(crate) version: i64,
+    /// How often the server had published when this text was sent.
+    pub(crate) sent_after: u64,
     stamp: Stamp,
     last_used: u64,
 }
@@ -62,6 +64,8 @@ pub(crate) struct Documents {
 pub(crate) struct Wire<'a> {
     pub(crate) client: &'a Client,
     pub(crate) sync: Sync,
+    /// How often the server has published.
+    pub(crate) publishes: u64,
 }
 
 impl Documents {
@@ -138,6 +142,7 @@ impl Documents {
         let closed = self.make_room(wire)?;
         let document = Document {
             version: self.next_version(path),
+            sent_after: wire.publishes,
             text: Arc::new(LineIndex::new(text)),
             stamp,
             last_used: clock,
@@ -170,6 +175,7 @@ impl Documents {
         };
         document.text = Arc::new(LineIndex::new(text));
         document.version = version;
+        document.sent_after = wire.publishes;
         document.stamp = stamp;
         let text = document.text.text();
         let uri = uri::from_path(path);

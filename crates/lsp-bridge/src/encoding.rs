@@ -25,14 +25,6 @@ impl PositionEncoding {
         }
     }
 
-    /// Returns its name in the protocol.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf-8",
-            Self::Utf16 => "utf-16",
-        }
-    }
-
     /// Returns the position of the byte at `offset`.
     pub(crate) fn position<T: AsRef<str>>(
         self,
@@ -91,7 +83,6 @@ mod tests {
             let position = encoding.position(&index, offset).unwrap();
             assert_eq!(position, Position { line: 0, character });
             assert_eq!(encoding.offset(&index, position), offset);
-            assert_eq!(PositionEncoding::parse(encoding.as_str()), Some(encoding));
         }
     }
 

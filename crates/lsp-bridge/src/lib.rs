@@ -2,13 +2,12 @@
 //! step with the disk, and answers that say when they are not complete.
 //!
 //! A [`Catalogue`] names the servers, a [`Supervisor`] keeps them running, and
-//! tools get at them through the port [`LanguageServers`].
+//! the tool [`Lsp`] gets at them through the port [`LanguageServers`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
-#![expect(dead_code, reason = "the tool that asks is not here yet")]
-
 mod capabilities;
 mod client;
+mod diagnostics;
 mod documents;
 mod encoding;
 mod error;
@@ -22,6 +21,7 @@ mod server;
 mod servers;
 mod stamp;
 mod supervisor;
+mod tool;
 mod tree;
 mod uri;
 
@@ -30,3 +30,7 @@ pub use plan::Candidate;
 pub use port::{Hold, LanguageServers, Lease, Reloaded, RunningServer, ServerPhase};
 pub use servers::Catalogue;
 pub use supervisor::{Supervisor, SupervisorLimits};
+pub use tool::{
+    ActionDetails, DiagnosticDetails, LocationDetails, Lsp, LspAction, LspDetails, LspInput,
+    LspLimits, ServerDetails, SymbolDetails, VerdictDetails,
+};

@@ -39,7 +39,6 @@ pub struct Candidate {
 pub(crate) struct Plan {
     pub(crate) row: Arc<ServerRow>,
     pub(crate) root: WorkspacePath,
-    pub(crate) marker: String,
     pub(crate) program: Program,
     pub(crate) settings: Value,
     pub(crate) environment: Environment,
@@ -175,7 +174,6 @@ impl Plan {
         Some(Self {
             row,
             root: root.folder.clone(),
-            marker: root.marker.clone(),
             program: program.clone(),
             settings,
             environment,
@@ -290,10 +288,7 @@ mod tests {
         executable(&setting.bin.path().join("clangd"));
         let (_, plan) = setting.plan("lib/src/a.cc", Trust::Untrusted);
         let plan = plan.unwrap();
-        assert_eq!(
-            (plan.root.relative(), &*plan.marker),
-            (".", "compile_commands.json")
-        );
+        assert_eq!(plan.root.relative(), ".");
 
         let setting = Setting::new(&["pyproject.toml", "lib/pyproject.toml", "lib/a.py"]);
         executable(&setting.bin.path().join("pyright-langserver"));

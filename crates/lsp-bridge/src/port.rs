@@ -21,6 +21,9 @@ pub trait LanguageServers: Send + Sync {
     /// or not. Reads the disk, starts nothing.
     fn candidates(&self, file: &WorkspacePath) -> Vec<Candidate>;
 
+    /// Returns the extensions and names of files that servers are known for.
+    fn extensions(&self) -> Vec<String>;
+
     /// Returns every server that files of the workspace could need, once for
     /// each of its roots. Reads the disk, starts nothing.
     fn survey(&self, workspace: &Workspace) -> Vec<Candidate>;
@@ -60,7 +63,14 @@ pub struct Lease {
 /// A run's share in a server; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Hold {
-    pub(crate) _share: Arc<()>,
+    pub(crate) share: Arc<()>,
+}
+
+impl Hold {
+    /// Returns whether both are shares in the same server.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.share, &other.share)
+    }
 }
 
 impl Lease {
@@ -115,7 +125,8 @@ pub struct RunningServer {
     pub last_latency: Option<Duration>,
     /// What it is doing: `ready`, `indexing (40 %)`.
     pub doing: String,
-    pub(crate) server: std::sync::Weak<Server>,
+    /// For each action, whether it can be asked: the server offers it, or why not.
+    pub offers: Vec<(&'static str, Result<(), &'static str>)>,
 }
 
 /// How a reload ended.

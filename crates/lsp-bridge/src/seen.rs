@@ -9,10 +9,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::capabilities::Registrations;
-use crate::client::{Peer, ResponseError};
+use crate::client::{METHOD_NOT_FOUND, Peer, ResponseError};
 use crate::uri;
-
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// Work that a server reports to be doing.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +29,8 @@ pub(crate) struct Published {
     pub(crate) items: Vec<Value>,
     /// The how manieth publish of this server it was.
     pub(crate) number: u64,
+    /// When it was heard.
+    pub(crate) at: Instant,
 }
 
 /// What a server said, for everybody who waits for something of it.
@@ -253,6 +253,7 @@ impl Said {
             version: params.get("version").and_then(Value::as_i64),
             items,
             number: self.publishes,
+            at: Instant::now(),
         };
         self.published.insert(path, published);
     }

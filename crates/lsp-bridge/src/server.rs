@@ -32,6 +32,46 @@ const STDERR: CaptureLimits = CaptureLimits {
 /// How long the exit of a server may take to be known once its output closed.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
+/// The actions of the tool, with their methods and providers.
+const OFFERS: &[(&str, &str, &str)] = &[
+    (
+        "definition",
+        "textDocument/definition",
+        "definitionProvider",
+    ),
+    (
+        "type_definition",
+        "textDocument/typeDefinition",
+        "typeDefinitionProvider",
+    ),
+    (
+        "implementation",
+        "textDocument/implementation",
+        "implementationProvider",
+    ),
+    (
+        "references",
+        "textDocument/references",
+        "referencesProvider",
+    ),
+    ("hover", "textDocument/hover", "hoverProvider"),
+    (
+        "symbols (file)",
+        "textDocument/documentSymbol",
+        "documentSymbolProvider",
+    ),
+    (
+        "symbols (query)",
+        "workspace/symbol",
+        "workspaceSymbolProvider",
+    ),
+    (
+        "code_actions",
+        "textDocument/codeAction",
+        "codeActionProvider",
+    ),
+];
+
 /// A server that can be talked to. Dropping it shuts it down.
 pub(crate) struct Server {
     plan: Plan,
@@ -157,10 +197,6 @@ impl Server {
         &self.name
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     pub(crate) fn encoding(&self) -> PositionEncoding {
         self.encoding
     }
@@ -206,6 +242,27 @@ impl Server {
         self.capabilities.provides(provider) || !self.registrations().of(method).is_empty()
     }
 
+    /// Returns for each action of the tool whether it can be asked, without a
+    /// request that fails.
+    pub(crate) fn offered(&self) -> Vec<(&'static str, Result<(), &'static str>)> {
+        let offers = OFFERS.iter().map(|(action, method, provider)| {
+            let offered = self.offers(method, provider);
+            (
+                *action,
+                if offered {
+                    Ok(())
+                } else {
+                    Err("the server does not offer it")
+                },
+            )
+        });
+        let mut offers: Vec<_> = offers.collect();
+        let pulls = self.offers("textDocument/diagnostic", "diagnosticProvider");
+        let by_push = Err("only when the server publishes them");
+        offers.push(("diagnostics", if pulls { Ok(()) } else { by_push }));
+        offers
+    }
+
     /// Keeps the server busy until the result is dropped.
     pub(crate) fn enter(self: &Arc<Self>) -> InUse {
         self.touch(|activity| activity.users += 1);
@@ -222,9 +279,15 @@ impl Server {
         (!is_busy).then(|| activity.last_used.elapsed())
     }
 
-    /// Waits until the conversation is over; returns why.
+    /// Returns something that tells when, and why, the conversation is over.
     pub(crate) fn closed(&self) -> tokio::sync::watch::Receiver<Option<Arc<str>>> {
         self.client.closed()
+    }
+
+    /// Waits until the conversation is over.
+    pub(crate) async fn wait_until_closed(&self) {
+        // An error means that it is over too.
+        let _ = self.closed().wait_for(Option::is_some).await.map(drop);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -368,10 +431,9 @@ impl Server {
             }
             let until = look_again.map_or(deadline, |again| again.min(deadline));
             last = Some(readiness);
-            let mut closed = self.closed();
             tokio::select! {
                 _ = changes.changed() => {}
-                _ = closed.wait_for(Option::is_some) => {}
+                () = self.wait_until_closed() => {}
                 () = tokio::time::sleep_until(until) => {}
             }
         }
@@ -406,6 +468,7 @@ impl Server {
         Wire {
             client: &self.client,
             sync: self.sync(),
+            publishes: self.seen.publishes(),
         }
     }
 

@@ -72,6 +72,9 @@ pub(crate) struct ServerRow {
     pub(crate) verified: String,
     #[serde(default)]
     pub(crate) disabled: bool,
+    /// It only reports faults, beside the main server of a language.
+    #[serde(default)]
+    pub(crate) linter: bool,
 }
 
 /// What of a project a server has to be told.
@@ -171,6 +174,20 @@ impl Catalogue {
         self.servers.iter().map(|row| row.id.as_str())
     }
 
+    /// Returns the extensions and names of files that servers are known for.
+    pub(crate) fn extensions(&self) -> Vec<String> {
+        let files = self.servers.iter().flat_map(|row| &row.files);
+        let mut known: Vec<String> = files
+            .flat_map(|files| {
+                let extensions = files.extensions.iter().map(|e| format!(".{e}"));
+                extensions.chain(files.names.iter().cloned())
+            })
+            .collect();
+        known.sort();
+        known.dedup();
+        known
+    }
+
     pub(crate) fn rows(&self) -> &[Arc<ServerRow>] {
         &self.servers
     }
@@ -204,6 +221,7 @@ fn change(row: Option<&Arc<ServerRow>>, table: toml::Table) -> Result<ServerRow,
             "install" => changed.install.clone_from(&new.install),
             "verified" => changed.verified.clone_from(&new.verified),
             "disabled" => changed.disabled = new.disabled,
+            "linter" => changed.linter = new.linter,
             // `id`; anything else was refused.
             _ => {}
         }

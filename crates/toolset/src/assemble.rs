@@ -58,6 +58,8 @@ impl Toolset {
             kernels: None,
             #[cfg(feature = "kernel")]
             images_in: None,
+            #[cfg(feature = "lsp")]
+            language_servers: None,
             #[cfg(feature = "structural")]
             files: None,
             #[cfg(feature = "structural")]
@@ -104,6 +106,8 @@ pub struct ToolsetBuilder {
     kernels: Option<Arc<kernel::Kernels>>,
     #[cfg(feature = "kernel")]
     images_in: Option<std::path::PathBuf>,
+    #[cfg(feature = "lsp")]
+    language_servers: Option<Arc<dyn lsp_bridge::LanguageServers>>,
     #[cfg(feature = "structural")]
     files: Option<Arc<dyn HarnessFiles>>,
     #[cfg(feature = "structural")]
@@ -154,6 +158,16 @@ impl ToolsetBuilder {
     #[cfg(feature = "kernel")]
     pub fn images_in(mut self, folder: &Path) -> Self {
         self.images_in = Some(folder.to_owned());
+        self
+    }
+
+    /// Attaches language servers; with them the run has `lsp`.
+    ///
+    /// They are shared with the other runs of the harness, and a server stays
+    /// while a run that asked it lives.
+    #[cfg(feature = "lsp")]
+    pub fn language_servers(mut self, servers: Arc<dyn lsp_bridge::LanguageServers>) -> Self {
+        self.language_servers = Some(servers);
         self
     }
 
@@ -267,6 +281,15 @@ impl ToolsetBuilder {
                     })
                 }
                 None => registry.not_attached("eval", "kernel factory"),
+            };
+        }
+        #[cfg(feature = "lsp")]
+        {
+            registry = match self.language_servers {
+                Some(servers) => {
+                    registry.typed(lsp_bridge::Lsp::new(self.workspace.clone(), servers))
+                }
+                None => registry.not_attached("lsp", "language-server supervisor"),
             };
         }
         for tool in self.tools {

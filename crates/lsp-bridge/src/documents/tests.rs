@@ -46,6 +46,7 @@ impl Setting {
         Wire {
             client: &self.client,
             sync: self.sync,
+            publishes: 0,
         }
     }
 

@@ -147,6 +147,10 @@ impl LanguageServers for Supervisor {
         candidates(&self.catalogue, file, &self.environment)
     }
 
+    fn extensions(&self) -> Vec<String> {
+        self.catalogue.extensions()
+    }
+
     fn survey(&self, workspace: &Workspace) -> Vec<Candidate> {
         let folders = folders_with_files(workspace, &self.catalogue);
         let mut surveyed: Vec<Candidate> = Vec::new();

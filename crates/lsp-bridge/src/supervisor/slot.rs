@@ -93,7 +93,7 @@ impl Slot {
         Ok(Lease {
             server,
             hold: Hold {
-                _share: Arc::clone(&self.share),
+                share: Arc::clone(&self.share),
             },
         })
     }
@@ -266,7 +266,7 @@ fn describe(server: &Arc<Server>) -> RunningServer {
         uptime: server.uptime(),
         last_latency: server.latency(),
         doing: server.readiness().describe(),
-        server: Arc::downgrade(server),
+        offers: server.offered(),
     }
 }
 

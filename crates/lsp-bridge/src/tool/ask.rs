@@ -1,0 +1,238 @@
+//! Who is asked, and for how long.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use host::executable::Rejection;
+use host::{Workspace, WorkspacePath};
+use serde_json::{Value, json};
+use tiers::CallContext;
+use tokio::time::Instant;
+
+use super::LspLimits;
+use super::input::Place;
+use super::symbol::{self, Aim};
+use crate::documents::Document;
+use crate::error::Error;
+use crate::plan::Candidate;
+use crate::port::{Hold, LanguageServers};
+use crate::readiness::Readiness;
+use crate::server::{InUse, Look};
+use crate::uri;
+
+/// What is left of a call's time to write its result.
+const REST: Duration = Duration::from_millis(250);
+
+/// What every part of an answer needs.
+pub(super) struct Ask<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) servers: &'a dyn LanguageServers,
+    pub(super) context: &'a CallContext,
+    pub(super) deadline: Instant,
+    ready: Duration,
+}
+
+/// A server, and what is to be said of its choice.
+pub(super) struct Chosen {
+    pub(super) server: InUse,
+    pub(super) notes: Vec<String>,
+}
+
+/// A place as a server has it.
+pub(super) struct Target {
+    pub(super) chosen: Chosen,
+    pub(super) document: Document,
+    pub(super) aim: Aim,
+    /// `textDocument` and `position`.
+    pub(super) params: Value,
+}
+
+/// The servers that a run holds, so that they stay while it thinks.
+#[derive(Default)]
+struct Holds(Mutex<Vec<Hold>>);
+
+impl<'a> Ask<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        servers: &'a dyn LanguageServers,
+        limits: &LspLimits,
+        context: &'a CallContext,
+    ) -> Self {
+        let now = Instant::now();
+        let own = now + limits.call;
+        let deadline = context.deadline().map_or(own, |deadline| {
+            let left = deadline.saturating_duration_since(now);
+            own.min(now + left.saturating_sub(REST.min(left / 4)))
+        });
+        Self {
+            workspace,
+            servers,
+            context,
+            deadline,
+            ready: limits.ready,
+        }
+    }
+
+    /// Returns until when a server may take to know the project.
+    pub(super) fn ready_deadline(&self) -> Instant {
+        self.deadline.min(Instant::now() + self.ready)
+    }
+
+    /// Waits until `server` knows the project, and says how far it is.
+    pub(super) async fn wait_until_ready(&self, server: &InUse) -> Readiness {
+        let until = self.ready_deadline();
+        let id = server.id().to_owned();
+        server
+            .wait_until_ready(until, |readiness| {
+                self.context
+                    .progress(format!("{id}: {}", readiness.describe()));
+            })
+            .await
+    }
+
+    /// Returns the server of a file, started where it does not run.
+    pub(super) async fn server(&self, file: &WorkspacePath) -> Result<Chosen, Error> {
+        let candidates = self.servers.candidates(file);
+        let chosen = candidates
+            .iter()
+            .find(|candidate| candidate.is_usable() && !candidate.row.linter);
+        let Some(candidate) = chosen else {
+            return Err(none_usable(file.relative(), &candidates, self.servers));
+        };
+        let server = self.lease(candidate).await?;
+        let mut notes = Vec::new();
+        for passed in candidates
+            .iter()
+            .take_while(|passed| passed.id() != candidate.id())
+        {
+            notes.extend(left_out(passed));
+        }
+        notes.extend(left_out(candidate));
+        Ok(Chosen { server, notes })
+    }
+
+    /// Returns the server of a candidate, and holds it for the run.
+    pub(super) async fn lease(&self, candidate: &Candidate) -> Result<InUse, Error> {
+        let phase = self.servers.phase(candidate);
+        if !matches!(phase, crate::ServerPhase::Running(_)) {
+            self.context
+                .progress(format!("starting {}", candidate.id()));
+        }
+        let lease = self.servers.lease(candidate, self.deadline).await?;
+        let server = lease.enter();
+        let holds = self.context.run().state::<Holds>();
+        let mut holds = holds
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let hold = lease.hold();
+        if !holds.iter().any(|known| known.is_same(&hold)) {
+            holds.push(hold);
+        }
+        Ok(server)
+    }
+
+    /// Returns the server of a place, with the file open and the symbol found.
+    pub(super) async fn target(&self, place: &Place, look: Look) -> Result<Target, Error> {
+        let chosen = self.server(&place.file).await?;
+        let document = chosen.server.open(&place.file, look).await?;
+        let file = place.file.relative();
+        let aim = symbol::find(&document.text, file, place.line, &place.symbol)?;
+        let encoding = chosen.server.encoding();
+        let position = encoding
+            .position(&document.text, aim.bytes.start)
+            .map_err(|error| Error::Place {
+                what: format!("cannot point at `{}` in `{file}`", place.symbol),
+                why: error.to_string(),
+                next: "read the file again and take the line from there".to_owned(),
+            })?;
+        let params = json!({
+            "textDocument": { "uri": uri::from_path(place.file.absolute()) },
+            "position": position,
+        });
+        Ok(Target {
+            chosen,
+            document,
+            aim,
+            params,
+        })
+    }
+}
+
+impl Target {
+    /// Returns what is to be said besides the answer.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let chosen = self.chosen.notes.iter().cloned();
+        self.aim.note.iter().cloned().chain(chosen).collect()
+    }
+}
+
+/// Fails where the server does not offer a method.
+pub(super) fn check_offer(
+    server: &InUse,
+    method: &str,
+    provider: &str,
+    what: &'static str,
+) -> Result<(), Error> {
+    if server.offers(method, provider) {
+        return Ok(());
+    }
+    Err(Error::NotOffered {
+        server: server.id().to_owned(),
+        what,
+    })
+}
+
+/// Says what was not used because the workspace supplies it.
+pub(super) fn left_out(candidate: &Candidate) -> Option<String> {
+    let rejected = match &candidate.program {
+        Ok(program) => &program.rejected,
+        Err(missing) => &missing.rejected,
+    };
+    let rejected = rejected.iter().find(|r| r.why == Rejection::Untrusted)?;
+    Some(rejected.to_string())
+}
+
+/// Says why no server of a file can be used.
+pub(super) fn none_usable(
+    what: &str,
+    candidates: &[Candidate],
+    servers: &dyn LanguageServers,
+) -> Error {
+    if candidates.is_empty() {
+        return Error::NoLanguage {
+            file: what.to_owned(),
+            known: servers.extensions().join(", "),
+        };
+    }
+    let mut why = Vec::new();
+    let mut next = Vec::new();
+    let mut is_root_missing = false;
+    for candidate in candidates.iter().filter(|candidate| !candidate.row.linter) {
+        why.push(format!("`{}`: {}", candidate.id(), candidate.lacks()));
+        if candidate.root.is_err() {
+            is_root_missing = true;
+        }
+        if candidate.program.is_err() && !candidate.row.install.is_empty() {
+            next.push(format!(
+                "for `{}`: {}",
+                candidate.id(),
+                candidate.row.install
+            ));
+        }
+    }
+    if next.is_empty() && is_root_missing {
+        next.push("add one of these files to the project, or search with other tools".to_owned());
+    }
+    if candidates
+        .iter()
+        .any(|candidate| left_out(candidate).is_some())
+    {
+        next.push("or have the user trust the workspace".to_owned());
+    }
+    Error::NoneUsable {
+        file: what.to_owned(),
+        why: why.join("; "),
+        next: next.join("; "),
+    }
+}
