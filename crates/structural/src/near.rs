@@ -40,7 +40,7 @@ pub struct NearMiss {
     pub pattern: Option<String>,
 }
 
-/// Looks for near misses in those files of a scan that were worth parsing.
+/// Looks for near misses in those files of a scan that were parsed or have the literals.
 pub(crate) fn find(scan: &Scan<'_>, outcomes: &[FileOutcome]) -> Vec<NearMiss> {
     let time = WorkLimit::new(MAX_TIME);
     let is_stopped = || (scan.is_stopped)() || time.is_over();
@@ -56,7 +56,7 @@ pub(crate) fn find(scan: &Scan<'_>, outcomes: &[FileOutcome]) -> Vec<NearMiss> {
         .files
         .iter()
         .zip(outcomes)
-        .filter(|(_, o)| o.was_parsed);
+        .filter(|(_, o)| o.was_parsed || o.has_literals);
     for (file, _) in parsed {
         if files >= MAX_FILES || bytes >= MAX_BYTES || search.is_done() {
             break;
@@ -64,7 +64,7 @@ pub(crate) fn find(scan: &Scan<'_>, outcomes: &[FileOutcome]) -> Vec<NearMiss> {
         let Ok(text) = scan.source.read(file, &mut buffer) else {
             continue;
         };
-        let is_worth_it = |job: &&Job| !job.plan.admits(text.as_bytes()).is_empty();
+        let is_worth_it = |job: &&Job| !job.plan.admits_by_literals(text.as_bytes()).is_empty();
         let Some(job) = scan.jobs_for(file).map(|(_, job)| job).find(is_worth_it) else {
             continue;
         };

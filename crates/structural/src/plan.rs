@@ -1,10 +1,15 @@
 //! Decides which files and which nodes are worth a look.
 
+mod mirror;
+
 use memchr::memmem::{Finder, FinderBuilder, Prefilter};
 
 use crate::grammar::Grammar;
+use crate::languages::Comments;
 use crate::pattern::Pattern;
 use crate::program::{Literal, Op};
+
+use mirror::Mirror;
 
 /// A pattern made ready for many files of one language.
 pub(crate) struct Plan {
@@ -12,6 +17,10 @@ pub(crate) struct Plan {
     literals: Vec<(Literal, Finder<'static>)>,
     /// Per program, which literals it needs.
     needs: Vec<Vec<usize>>,
+    /// Per program, a literal with the same on both sides in every match.
+    mirrors: Vec<Option<usize>>,
+    /// How comments are written, where that is known.
+    comments: Option<&'static Comments>,
     /// Per node kind, the programs that may begin there.
     by_kind: Vec<Vec<u16>>,
     /// Programs that begin with a metavariable.
@@ -26,6 +35,8 @@ impl Plan {
         let mut plan = Self {
             literals: Vec::new(),
             needs: Vec::new(),
+            mirrors: Vec::new(),
+            comments: grammar.language().comments,
             by_kind: vec![Vec::new(); kinds],
             anywhere: Vec::new(),
             wants_fields: vec![false; kinds],
@@ -55,6 +66,10 @@ impl Plan {
                     .filter(|i| program.literals.contains(&plan.literals[*i].0))
                     .collect(),
             );
+            let mirrored = mirror::mirrored(program, |kind| grammar.is_list(kind))
+                .into_iter()
+                .find_map(|text| plan.literals.iter().position(|l| *l.0.text == *text));
+            plan.mirrors.push(mirrored);
             match program.first {
                 Some(kind) => {
                     if let Some(slot) = plan.by_kind.get_mut(usize::from(kind)) {
@@ -74,8 +89,34 @@ impl Plan {
         plan
     }
 
-    /// Returns the programs whose literals all occur in `text`.
+    /// Returns the programs that may match in `text`: their literals all occur,
+    /// and there is a place where what must be the same around one may be.
     pub(crate) fn admits(&self, text: &[u8]) -> Admitted {
+        let mut admitted = self.admits_by_literals(text);
+        let mirrors = self.mirrors.iter().zip(&mut admitted.programs);
+        for (mirror, is_in) in mirrors.filter(|(_, is_in)| **is_in) {
+            if let Some(mut places) = self.mirrored_places(*mirror, text) {
+                *is_in = places.next().is_some();
+            }
+        }
+        admitted
+    }
+
+    /// Returns the places of a literal around which the same may stand; `None`
+    /// where nothing is known.
+    fn mirrored_places<'t>(
+        &'t self,
+        mirror: Option<usize>,
+        text: &'t [u8],
+    ) -> Option<impl Iterator<Item = usize> + 't> {
+        let literal = self.literals.get(mirror?)?;
+        let mut mirror = Mirror::new(text, &literal.0.text, self.comments?);
+        let length = literal.0.text.len();
+        Some(all_places(literal, text).filter(move |at| mirror.may_be_same(*at, *at + length)))
+    }
+
+    /// Returns the programs whose literals all occur in `text`.
+    pub(crate) fn admits_by_literals(&self, text: &[u8]) -> Admitted {
         let mut found: Vec<Option<bool>> = vec![None; self.literals.len()];
         let mut programs = vec![false; self.needs.len()];
         for (number, needs) in self.needs.iter().enumerate() {
@@ -109,6 +150,10 @@ impl Plan {
             }
             if program.is_sequence {
                 return None;
+            }
+            if let Some(places) = self.mirrored_places(*self.mirrors.get(number)?, text) {
+                anchors.extend(places.map(|at| at as u32));
+                continue;
             }
             // Longest first: one that is found more often than the best so far
             // is given up at once.

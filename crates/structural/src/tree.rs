@@ -92,7 +92,8 @@ impl FlatTree {
             let keep = start != end || missing || index == 0 || node.is_named();
             if keep {
                 let mut flags = 0;
-                if node.is_extra() {
+                // What the parser skipped counts as an extra for it, but is code.
+                if node.is_extra() && kind != ERROR {
                     flags |= Flags::EXTRA;
                 }
                 if kind == ERROR || missing {

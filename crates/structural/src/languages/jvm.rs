@@ -4,7 +4,7 @@ use super::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter,
     Pattern, Statement, Type,
 };
-use super::{Dropped, Language, Reserved, context};
+use super::{Comments, Dropped, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[GROOVY, JAVA, KOTLIN, SCALA];
 
@@ -87,6 +87,7 @@ const GROOVY: Language = Language {
 };
 
 const JAVA: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     extensions: &["java", "jav", "jsh"],
     shebangs: &["java", "jbang"],
     contexts: &[
@@ -247,6 +248,7 @@ const JAVA: Language = Language {
 };
 
 const KOTLIN: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     aliases: &["kt", "kts"],
     extensions: &["kt", "kts"],
     shebangs: &["kotlin", "kscript"],

@@ -98,6 +98,37 @@ pub struct Language {
     /// Whether identifiers and keywords are always delimited by characters
     /// outside `[A-Za-z0-9_]`, so that the search for literals may insist on it.
     pub whole_words: bool,
+    /// How comments are written, where it is known well enough to step over
+    /// them without parsing.
+    pub comments: Option<&'static Comments>,
+}
+
+/// How what may stand between any two tokens is written, beside blanks and line ends.
+///
+/// Everything that the grammar lets stand anywhere begins with one of `line` or
+/// `other`. Given only for languages in which no expression begins or ends with `=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Comments {
+    /// What begins a comment that ends with its line: `//`.
+    pub line: &'static [&'static str],
+    /// What begins one of another kind: `/*`.
+    pub other: &'static [&'static str],
+    /// Bytes behind which `line` and `other` may be plain text: quotes, the `/`
+    /// of a regular expression, the `<` of JSX.
+    pub quotes: &'static [u8],
+    /// Those of `quotes` that begin a text which ends at the next such byte,
+    /// unless there is a `\\`, a `$` or a `{` in it or a prefix before it.
+    pub plain_quotes: &'static [u8],
+}
+
+impl Comments {
+    /// `//` and `/* */`, with strings in `"`, and other things in `'` and backticks.
+    pub(crate) const C_LIKE: Self = Self {
+        line: &["//"],
+        other: &["/*"],
+        quotes: b"\"'`",
+        plain_quotes: b"\"",
+    };
 }
 
 /// Languages in which a line end is white space like any other.
@@ -192,6 +223,7 @@ impl Language {
             token_runs: &[],
             ignores_case: false,
             whole_words: false,
+            comments: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::Rung::{
     Argument, Arm, Clause, Decorator, Expression, Field, Import, Member, Pair, Parameter, Pattern,
     Statement, Type,
 };
-use super::{Dropped, Language, Reserved, context};
+use super::{Comments, Dropped, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[BASH, LUA, PHP, POWERSHELL, PYTHON, R, RUBY];
 
@@ -228,6 +228,12 @@ const POWERSHELL: Language = Language {
 };
 
 const PYTHON: Language = Language {
+    comments: Some(&Comments {
+        line: &["#"],
+        other: &[],
+        quotes: b"\"'",
+        plain_quotes: b"\"'",
+    }),
     aliases: &["py", "python3"],
     extensions: &[
         "py", "pyi", "pyw", "bzl", "bazel", "star", "wsgi", "gyp", "gypi",

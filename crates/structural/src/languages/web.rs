@@ -5,7 +5,7 @@ use super::Rung::{
     Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
     Pair, Parameter, Pattern, Statement, Type,
 };
-use super::{Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
+use super::{Comments, Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[CSS, HTML, JAVASCRIPT, SVELTE, TSX, TYPESCRIPT];
 
@@ -73,7 +73,16 @@ const HTML: Language = Language {
     )
 };
 
+/// A `/` may begin a regular expression, a `<` an element with plain text in it.
+const SCRIPT_COMMENTS: &Comments = &Comments {
+    line: &["//"],
+    other: &["/*", "<!--", "-->"],
+    quotes: b"\"'`/<",
+    plain_quotes: b"\"'",
+};
+
 const JAVASCRIPT: Language = Language {
+    comments: Some(SCRIPT_COMMENTS),
     holes: &[Upper, Lower, Quoted],
     aliases: &["js", "jsx", "node", "nodejs", "ecmascript"],
     extensions: &["cjs", "es6", "js", "jsx", "mjs"],
@@ -216,6 +225,7 @@ macro_rules! typescript_contexts {
 }
 
 const TYPESCRIPT: Language = Language {
+    comments: Some(SCRIPT_COMMENTS),
     holes: &[Upper, Lower, Quoted],
     aliases: &["ts"],
     extensions: &["cts", "mts", "ts"],
@@ -275,6 +285,7 @@ const TYPESCRIPT: Language = Language {
 };
 
 const TSX: Language = Language {
+    comments: Some(SCRIPT_COMMENTS),
     holes: &[Upper, Lower, Quoted],
     aliases: &["typescriptreact"],
     extensions: &["tsx"],

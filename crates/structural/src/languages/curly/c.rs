@@ -4,7 +4,9 @@ use crate::languages::Rung::{
     Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter, Statement,
     Type,
 };
-use crate::languages::{Dropped, ELSE_BEHIND_BLOCK, Language, OtherFiller, Reserved, context};
+use crate::languages::{
+    Comments, Dropped, ELSE_BEHIND_BLOCK, Language, OtherFiller, Reserved, context,
+};
 
 /// The operand of `sizeof` is an expression or a type.
 const TYPE_IN_SIZEOF: OtherFiller = OtherFiller {
@@ -29,6 +31,7 @@ const C_DECLARATORS: &[&str] = &[
 ];
 
 pub(super) const C: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     never_one: C_DECLARATORS,
     aliases: &["h"],
     extensions: &["c", "h"],
@@ -114,6 +117,7 @@ const CPP_CALLS: &[Dropped] = &[Dropped {
 }];
 
 pub(super) const CPP: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     never_one: C_DECLARATORS,
     aliases: &["c++", "cplusplus", "cxx"],
     extensions: &[

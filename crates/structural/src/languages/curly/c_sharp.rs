@@ -4,9 +4,13 @@ use crate::languages::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter,
     Pattern, Statement, Type,
 };
-use crate::languages::{Dropped, Language, Reserved, context};
+use crate::languages::{Comments, Dropped, Language, Reserved, context};
 
 pub(super) const C_SHARP: Language = Language {
+    comments: Some(&Comments {
+        other: &["/*", "#"],
+        ..Comments::C_LIKE
+    }),
     aliases: &["c#", "cs", "csharp"],
     extensions: &["cs", "csx"],
     shebangs: &["dotnet-script"],

@@ -4,7 +4,7 @@ use crate::languages::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Member, Pair, Parameter,
     Pattern, Statement, Type,
 };
-use crate::languages::{Dropped, Language, OtherFiller, Reserved, context};
+use crate::languages::{Comments, Dropped, Language, OtherFiller, Reserved, context};
 
 /// What an import names is a string.
 const fn uri_behind(behind: &'static str) -> OtherFiller {
@@ -16,6 +16,7 @@ const fn uri_behind(behind: &'static str) -> OtherFiller {
 }
 
 pub(super) const DART: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     extensions: &["dart"],
     shebangs: &["dart"],
     contexts: &[

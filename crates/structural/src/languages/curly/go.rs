@@ -4,9 +4,10 @@ use crate::languages::Rung::{
     Argument, Arm, Clause, Declaration, Expression, Field, Import, Member, Pair, Parameter,
     Statement, Type,
 };
-use crate::languages::{Dropped, Language, Reserved, context};
+use crate::languages::{Comments, Dropped, Language, Reserved, context};
 
 pub(super) const GO: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     aliases: &["golang"],
     extensions: &["go"],
     shebangs: &["gorun"],

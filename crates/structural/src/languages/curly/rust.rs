@@ -4,9 +4,10 @@ use crate::languages::Rung::{
     Argument, Arm, Clause, Declaration, Decorator, Expression, Field, Import, Member, Pair,
     Parameter, Pattern, Statement, Type,
 };
-use crate::languages::{Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
+use crate::languages::{Comments, Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
 
 pub(super) const RUST: Language = Language {
+    comments: Some(&Comments::C_LIKE),
     aliases: &["rs"],
     extensions: &["rs"],
     shebangs: &["rust-script", "cargo"],
