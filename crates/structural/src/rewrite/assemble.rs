@@ -6,6 +6,8 @@ mod one_line;
 mod statement;
 mod surroundings;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::indent::{Fixed, LineStarts, is_blank, margin};
@@ -50,6 +52,9 @@ pub(super) struct Assembler<'a> {
     pub(super) has_empty_run: bool,
     /// Once `out` has more bytes than this, nobody wants the rest.
     limit: usize,
+    /// What is between the brackets that are children of a node, by node and
+    /// by whether braces are left out.
+    brackets: RefCell<HashMap<(u32, bool), Option<Range<usize>>>>,
     state: State,
 }
 
@@ -98,6 +103,7 @@ impl<'a> Assembler<'a> {
             lost_comments: 0,
             has_empty_run: false,
             limit,
+            brackets: RefCell::default(),
             state: State::default(),
         }
     }

@@ -1,6 +1,8 @@
 //! Says whether what the file has between two things still fits where one of
 //! them is new, or the brackets around them are gone.
 
+use std::ops::Range;
+
 use crate::pattern::Matter;
 use crate::rewrite::assemble::{Assembler, Hit};
 use crate::rewrite::recipe::{GapSource, Piece, Recipe};
@@ -137,26 +139,39 @@ impl<'a> Assembler<'a> {
             {
                 return false;
             }
-            let mut has_opener = false;
-            for child in self.tree.children(parent) {
-                let range = self.tree.range(child);
-                let sign = self.source.get(range.clone()).unwrap_or_default();
-                let is_bracket = |open: u8, brace: u8| {
-                    *sign == [open]
-                        || (open == b'(' && *sign == *b"[")
-                        || (!braces && *sign == [brace])
-                };
-                if range.end <= bytes.start {
-                    has_opener |= is_bracket(b'(', b'{');
-                } else if range.start >= bytes.end
-                    && has_opener
-                    && (matches!(sign, b")" | b"]") || (!braces && sign == b"}"))
-                {
-                    return true;
-                }
+            let around = self.brackets_of(parent, braces);
+            if around.is_some_and(|r| r.start <= bytes.start && bytes.end <= r.end) {
+                return true;
             }
             at = parent;
         }
+    }
+
+    /// Returns what is between the first opening bracket that is a child of a
+    /// node and the last closing one; remembered, since there may be thousands
+    /// of matches in one list.
+    fn brackets_of(&self, parent: u32, braces: bool) -> Option<Range<usize>> {
+        let mut known = self.brackets.borrow_mut();
+        let between = known.entry((parent, braces)).or_insert_with(|| {
+            let mut between: Option<Range<usize>> = None;
+            for child in self.tree.children(parent) {
+                let range = self.tree.range(child);
+                match self.source.get(range.clone()).unwrap_or_default() {
+                    b"{" | b"}" if braces => {}
+                    b"(" | b"[" | b"{" if between.is_none() => {
+                        between = Some(range.end..range.end);
+                    }
+                    b")" | b"]" | b"}" => {
+                        if let Some(between) = &mut between {
+                            between.end = range.start;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            between
+        });
+        between.clone()
     }
 
     /// Returns where in what is written a comma stands that was a trailing one,
