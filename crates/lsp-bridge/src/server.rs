@@ -13,7 +13,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use crate::capabilities::{self, Capabilities, Registrations, Sync};
-use crate::client::{Client, Peer, RequestError};
+use crate::client::{Client, OUTPUT_CLOSED, Peer, RequestError};
 use crate::documents::{Document, DocumentError, Documents, MAX_BYTES, Wire};
 use crate::encoding::PositionEncoding;
 use crate::error::{Ending, Error};
@@ -321,7 +321,7 @@ impl Server {
     pub(crate) async fn last_words(&self) -> String {
         let why = self.closed().borrow().clone();
         let error = RequestError::Closed {
-            why: why.unwrap_or_else(|| "it closed its output".into()),
+            why: why.unwrap_or_else(|| OUTPUT_CLOSED.into()),
         };
         self.failure("", error).await.describe()
     }
@@ -572,12 +572,13 @@ async fn failed_start(plan: &Plan, child: &Child, error: RequestError, limit: Du
             stderr,
         },
         RequestError::Closed { why } => match child.exit_watch().exit() {
-            Some(exit) => Error::EndedAtStart {
+            // One that we hung up on may die of that, which is not the reason.
+            Some(exit) if &*why == OUTPUT_CLOSED => Error::EndedAtStart {
                 server,
                 exit: Some(exit),
                 stderr,
             },
-            None => Error::BadStart {
+            Some(_) | None => Error::BadStart {
                 server,
                 why: why.to_string(),
                 stderr,

@@ -30,6 +30,9 @@ use pending::Pending;
 /// our memory. A few of the largest documents fit.
 const MAX_QUEUED: usize = 64 * 1024 * 1024;
 
+/// Why a conversation is over where nobody broke the rules.
+pub(crate) const OUTPUT_CLOSED: &str = "it closed its output";
+
 /// The first pause before a request is sent again, and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
@@ -233,7 +236,7 @@ async fn read_all(reader: impl AsyncRead + Unpin, shared: Arc<Shared>, peer: Arc
     let why = loop {
         let frame = match reader.next().await {
             Ok(Some(frame)) => frame,
-            Ok(None) => break "it closed its output".to_owned(),
+            Ok(None) => break OUTPUT_CLOSED.to_owned(),
             Err(error @ FrameError::TooLarge { .. }) => {
                 tracing::warn!(%error, "a message of a server was skipped");
                 continue;

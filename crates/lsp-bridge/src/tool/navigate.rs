@@ -133,7 +133,12 @@ fn text(goal: Goal, target: &Target, details: &LspDetails) -> String {
 }
 
 pub(super) fn unreadable_note(count: usize) -> String {
-    format!("{count} parts of the server's answer could not be read and are not shown")
+    match count {
+        1 => "1 part of the server's answer could not be read and is not shown".to_owned(),
+        _ => {
+            format!("{count} parts of the server's answer could not be read and are not shown")
+        }
+    }
 }
 
 pub(super) async fn hover(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Error> {

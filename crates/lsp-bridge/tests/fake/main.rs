@@ -1,0 +1,29 @@
+//! The tool against servers that follow a script, for what real ones cannot be
+//! made to do.
+//!
+//! The program of the tests is the server too: started with `--fake-lsp`, it
+//! follows the script that it is given.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod hygiene;
+mod setting;
+mod wedged;
+
+use std::path::Path;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == "--fake-lsp") {
+        let script = arguments.next().unwrap();
+        test_support::run(Path::new(&script)).unwrap();
+        return;
+    }
+    let tests: Vec<Trial> = hygiene::tests()
+        .into_iter()
+        .chain(wedged::tests())
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}

@@ -1,0 +1,188 @@
+//! A project in a made-up language whose server follows a script.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::Workspace;
+use host::process::Environment;
+use libtest_mimic::Trial;
+use lsp_bridge::{Catalogue, LanguageServers, Lsp, LspLimits, Supervisor, SupervisorLimits};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use test_support::{Script, Step};
+use tiers::{Content, Mode, Registry, Run, ToolError, Trust};
+
+pub(crate) const TEXT: &str = "one two\nthree one\n";
+
+/// One run in the project.
+pub(crate) struct Setting {
+    pub(crate) folder: TempDir,
+    pub(crate) registry: Registry,
+    pub(crate) supervisor: Arc<Supervisor>,
+    log: std::path::PathBuf,
+    script: std::path::PathBuf,
+}
+
+/// What a call gave, whether it failed or not.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) text: String,
+    pub(crate) details: Value,
+    pub(crate) error: Option<ToolError>,
+    pub(crate) took: Duration,
+}
+
+/// Makes a test of an asynchronous function.
+pub(crate) fn test<F>(name: &str, body: fn() -> F) -> Trial
+where
+    F: Future<Output = ()> + 'static,
+{
+    Trial::test(name, move || {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        runtime.enable_all().build()?.block_on(body());
+        Ok(())
+    })
+}
+
+/// Everything a server can be asked.
+pub(crate) fn capabilities() -> Value {
+    json!({
+        "positionEncoding": "utf-8",
+        "textDocumentSync": { "openClose": true, "change": 1, "save": true },
+        "definitionProvider": true, "referencesProvider": true, "hoverProvider": true,
+        "documentSymbolProvider": true, "workspaceSymbolProvider": true,
+        "codeActionProvider": true,
+    })
+}
+
+pub(crate) fn script(on: &[(&str, Vec<Vec<Step>>)]) -> Script {
+    let on = on.iter();
+    Script {
+        capabilities: capabilities(),
+        on: on
+            .map(|(name, steps)| ((*name).to_owned(), steps.clone()))
+            .collect(),
+        log: None,
+    }
+}
+
+impl Setting {
+    pub(crate) fn new(script: Script) -> Self {
+        let mut calls = LspLimits::default();
+        calls.call = Duration::from_secs(3);
+        calls.ready = Duration::from_secs(2);
+        Self::with(script, "\"always\"", calls, SupervisorLimits::default())
+    }
+
+    pub(crate) fn with(
+        mut script: Script,
+        ready: &str,
+        calls: LspLimits,
+        servers: SupervisorLimits,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // Outside the workspace, like any program.
+        let outside = tempfile::tempdir().unwrap().keep();
+        let log = outside.join("log");
+        script.log = Some(log.clone());
+        let file = outside.join("script.json");
+        std::fs::write(&file, serde_json::to_vec(&script).unwrap()).unwrap();
+        std::fs::write(folder.path().join("fake.toml"), "").unwrap();
+        std::fs::write(folder.path().join("a.fake"), TEXT).unwrap();
+        let program = std::env::current_exe().unwrap();
+        let row = format!(
+            "[[server]]\nid = \"fake\"\ncommand = [{program:?}, \"--fake-lsp\", {file:?}]\n\
+             files = [{{ language = \"fake\", extensions = [\"fake\"] }}]\n\
+             markers = [[\"fake.toml\"]]\nready = {ready}\n"
+        );
+        let catalogue = Catalogue::empty().with(&row).unwrap();
+        let environment = Environment::empty().with("A_TOKEN", "t0p-s3cret");
+        let supervisor = Supervisor::with_limits(catalogue, environment, servers);
+        let supervisor = Arc::new(supervisor);
+        let trust = Trust::Untrusted;
+        let run = Run::builder(folder.path().to_owned(), trust, Mode::Plan);
+        let workspace = Workspace::open(folder.path(), trust).unwrap();
+        let shared: Arc<dyn LanguageServers> = Arc::clone(&supervisor) as _;
+        let registry = Registry::builder(run.build().unwrap())
+            .typed(Lsp::new(workspace, shared).limits(calls))
+            .build()
+            .unwrap();
+        Self {
+            folder,
+            registry,
+            supervisor,
+            log,
+            script: file,
+        }
+    }
+
+    /// Gives the next process another script.
+    pub(crate) fn replace(&self, mut script: Script) {
+        script.log = Some(self.log.clone());
+        std::fs::write(&self.script, serde_json::to_vec(&script).unwrap()).unwrap();
+    }
+
+    pub(crate) async fn call(&self, arguments: Value) -> Outcome {
+        let start = Instant::now();
+        let outcome = self.registry.dispatch("lsp", arguments).await;
+        let took = start.elapsed();
+        match outcome {
+            Ok(output) => Outcome {
+                text: text(&output.content),
+                details: output.details,
+                error: None,
+                took,
+            },
+            Err(error) => Outcome {
+                text: text(&error.content()),
+                details: Value::Null,
+                error: Some(error),
+                took,
+            },
+        }
+    }
+
+    /// Asks about `one` in the first line.
+    pub(crate) async fn ask(&self, action: &str) -> Outcome {
+        let place = json!({ "action": action, "file": "a.fake", "line": 1, "symbol": "one" });
+        self.call(place).await
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    /// Returns what the server was sent so far with this method.
+    pub(crate) fn sent(&self, method: &str) -> Vec<Value> {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let messages = log.lines().map(|line| serde_json::from_str(line).unwrap());
+        let messages = messages.filter(|message: &Value| message["method"] == method);
+        messages
+            .map(|mut message| message["params"].take())
+            .collect()
+    }
+
+    /// Lets everything go and checks that no process is left.
+    pub(crate) async fn end(self) {
+        let status = self.call(json!({ "action": "status" })).await;
+        let pid = status.details["servers"][0]["pid"].as_u64();
+        drop((self.registry, self.supervisor));
+        let start = Instant::now();
+        let lives = |pid: u64| Path::new("/proc").join(pid.to_string()).exists();
+        while let Some(pid) = pid.filter(|pid| lives(*pid)) {
+            assert!(start.elapsed() < Duration::from_secs(15), "{pid} is left");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        std::fs::remove_dir_all(self.log.parent().unwrap()).unwrap();
+    }
+}
+
+fn text(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(text.as_str()),
+        Content::Image { .. } => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
