@@ -8,3 +8,4 @@ mod cpp;
 mod life;
 mod python;
 mod support;
+mod trust;
