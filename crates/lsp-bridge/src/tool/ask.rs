@@ -23,6 +23,9 @@ use crate::uri;
 /// What is left of a call's time to write its result.
 const REST: Duration = Duration::from_millis(250);
 
+/// How long a start may take before it is worth a word.
+const SILENT: Duration = Duration::from_millis(100);
+
 /// What every part of an answer needs.
 pub(super) struct Ask<'a> {
     pub(super) workspace: &'a Workspace,
@@ -113,12 +116,15 @@ impl<'a> Ask<'a> {
 
     /// Returns the server of a candidate, and holds it for the run.
     pub(super) async fn lease(&self, candidate: &Candidate) -> Result<InUse, Error> {
-        let phase = self.servers.phase(candidate);
-        if !matches!(phase, crate::ServerPhase::Running(_)) {
-            self.context
-                .progress(format!("starting {}", candidate.id()));
-        }
-        let lease = self.servers.lease(candidate, self.deadline).await?;
+        let mut lease = self.servers.lease(candidate, self.deadline);
+        let lease = tokio::select! {
+            lease = &mut lease => lease?,
+            // One that runs is there at once.
+            () = tokio::time::sleep(SILENT) => {
+                self.context.progress(format!("starting {}", candidate.id()));
+                lease.await?
+            }
+        };
         let server = lease.enter();
         let holds = self.context.run().state::<Holds>();
         let mut holds = holds
