@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 3;
 /// Files looked at, at most.
 const MAX_FILES: usize = 400;
 /// Bytes parsed, at most.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 3 * 1024 * 1024;
 /// Steps of matching, at most.
 const MAX_STEPS: u64 = DEFAULT_BUDGET / 4;
 /// Time of work, several times what the other limits let through as a rule.

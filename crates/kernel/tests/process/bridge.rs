@@ -251,10 +251,13 @@ async fn c19_eval_in_eval_is_refused_at_once() {
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
-/// Works in a run of its own, for the call that asked it to, and wants the same
-/// kernel.
+/// Works in a run of its own, for the call that asked it to, and wants a kernel:
+/// the same one, or another.
+#[derive(Clone, Default)]
 struct Worker {
     kernels: Arc<std::sync::OnceLock<Arc<kernel::Kernels>>>,
+    /// The worker that its own cells may call.
+    other: Option<Box<Worker>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -282,10 +285,11 @@ impl TypedTool for Worker {
             .parent_call(context)
             .build()
             .unwrap();
-        let registry = tiers::Registry::builder(run)
-            .typed(kernel::Eval::new(kernels))
-            .build()
-            .unwrap();
+        let mut registry = tiers::Registry::builder(run).typed(kernel::Eval::new(kernels));
+        if let Some(other) = &self.other {
+            registry = registry.typed(Self::clone(other));
+        }
+        let registry = registry.build().unwrap();
         let arguments = json!({ "code": input.code, "description": "work" });
         registry.dispatch("eval", arguments).await
     }
@@ -293,16 +297,47 @@ impl TypedTool for Worker {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_that_waits_for_a_worker_that_wants_the_kernel_gets_an_answer() {
-    let kernels = Arc::new(std::sync::OnceLock::new());
-    let worker = Worker {
-        kernels: Arc::clone(&kernels),
-    };
+    let worker = Worker::default();
+    let kernels = Arc::clone(&worker.kernels);
     let notebook = Notebook::with(KernelLimits::default(), |builder| builder.typed(worker));
     kernels.set(Arc::clone(&notebook.kernels)).unwrap();
     let began = Instant::now();
     let outcome = notebook.run("tool('worker', {'code': '1'})").await;
     outcome.has("nested in one that uses the python kernel");
     assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_kernels_that_call_into_each_other_end_in_an_answer() {
+    let (to_left, mut to_right) = (Worker::default(), Worker::default());
+    to_right.other = Some(Box::new(to_left.clone()));
+    let kernels = [&to_left, &to_right].map(|worker| Arc::clone(&worker.kernels));
+    let left = Notebook::with(KernelLimits::default(), |builder| builder.typed(to_right));
+    let right = Notebook::with(KernelLimits::default(), |builder| builder.typed(to_left));
+    for (kernels, notebook) in kernels.iter().zip([&left, &right]) {
+        kernels.set(Arc::clone(&notebook.kernels)).unwrap();
+    }
+
+    // The cell on the left waits for one on the right, and that for the left.
+    let began = Instant::now();
+    let inner = "tool('worker', {'code': '1'})";
+    let outcome = left
+        .run(&format!("tool('worker', {{'code': {inner:?}}})"))
+        .await;
+    outcome.has("nested in one that holds the python kernel");
+
+    // Each holds its own kernel and wants the other's.
+    let cell = "import time\ntime.sleep(1)\ntool('worker', {'code': '1'})";
+    let (first, second) = tokio::join!(left.run(cell), right.run(cell));
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let failed = [&first, &second]
+        .iter()
+        .filter(|outcome| outcome.error.is_some())
+        .count();
+    assert!(failed > 0, "{}\n{}", first.text, second.text);
+    for notebook in [&left, &right] {
+        assert_eq!(notebook.run("2 + 2").await.value(), Some("4"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
