@@ -34,6 +34,10 @@ struct At {
     is_absent: bool,
 }
 
+/// What is between the brackets that are children of a node, by node and by
+/// whether braces are left out.
+type Brackets = HashMap<(u32, bool), Option<Range<usize>>>;
+
 /// Writes the replacements of one file, one after the other.
 pub(super) struct Assembler<'a> {
     grammar: &'a Grammar,
@@ -52,9 +56,7 @@ pub(super) struct Assembler<'a> {
     pub(super) has_empty_run: bool,
     /// Once `out` has more bytes than this, nobody wants the rest.
     limit: usize,
-    /// What is between the brackets that are children of a node, by node and
-    /// by whether braces are left out.
-    brackets: RefCell<HashMap<(u32, bool), Option<Range<usize>>>>,
+    brackets: RefCell<Brackets>,
     state: State,
 }
 
