@@ -168,7 +168,10 @@ async fn a_child_that_ignores_polite_steps_is_killed() {
 #[tokio::test]
 async fn a_stopped_child_is_killed() {
     let plan = ShutdownPlan::kill().then_terminate(Duration::from_millis(20));
-    let (child, _output, _) = start_ready(shell("echo; kill -STOP $$").shutdown(plan)).await;
+    // Stopped by another, which says so only when the child has had time to
+    // stop: a request to end that comes first would end it.
+    let script = "pid=$$; (kill -STOP $pid; sleep 0.3; echo) & wait";
+    let (child, _output, _) = start_ready(shell(script).shutdown(plan)).await;
     assert_eq!(child.shut_down().await.signal, Some(9));
 }
 
