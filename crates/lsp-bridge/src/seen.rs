@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -53,7 +53,6 @@ struct Said {
     is_quiescent: Option<bool>,
     published: HashMap<PathBuf, Published>,
     publishes: u64,
-    refreshes: u64,
 }
 
 /// Lines of a server's log that are kept, and ended works.
@@ -139,18 +138,13 @@ impl Seen {
         });
         Value::Array(values.collect())
     }
-
-    fn folders(&self) -> Value {
-        let name = self.root.file_name().unwrap_or_default();
-        json!([{ "uri": uri::from_path(&self.root), "name": name.to_string_lossy() }])
-    }
 }
 
 impl Peer for Seen {
     fn answer(&self, method: &str, params: &Value) -> Result<Value, ResponseError> {
         match method {
             "workspace/configuration" => Ok(self.configuration(params)),
-            "workspace/workspaceFolders" => Ok(self.folders()),
+            "workspace/workspaceFolders" => Ok(workspace_folders(&self.root)),
             "client/registerCapability" => {
                 self.registrations.add(params);
                 self.note(|_| {});
@@ -162,7 +156,7 @@ impl Peer for Seen {
                 Ok(Value::Null)
             }
             "workspace/diagnostic/refresh" => {
-                self.note(|said| said.refreshes += 1);
+                self.note(|_| {});
                 Ok(Value::Null)
             }
             "window/workDoneProgress/create" | "window/showMessageRequest" => Ok(Value::Null),
@@ -285,6 +279,12 @@ fn section_of(settings: &Value, section: &str) -> Value {
     value.clone()
 }
 
+/// Returns the `WorkspaceFolder[]` of a server: its root.
+pub(crate) fn workspace_folders(root: &Path) -> Value {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    json!([{ "uri": uri::from_path(root), "name": name }])
+}
+
 /// Merges `over` into `settings`: objects member by member, all else replaced.
 pub(crate) fn merge(settings: &mut Value, over: &Value) {
     match (settings, over) {
@@ -293,13 +293,6 @@ pub(crate) fn merge(settings: &mut Value, over: &Value) {
                 let below = settings.entry(name.as_str()).or_insert(Value::Null);
                 merge(below, value);
             }
-        }
-        (settings @ Value::Null, Value::Object(over)) => {
-            let mut members = Map::new();
-            for (name, value) in over {
-                members.insert(name.clone(), value.clone());
-            }
-            *settings = Value::Object(members);
         }
         (settings, over) => *settings = over.clone(),
     }

@@ -20,7 +20,7 @@ use crate::error::{Ending, Error};
 use crate::plan::Plan;
 use crate::readiness::{self, Readiness};
 use crate::secrets::redact;
-use crate::seen::Seen;
+use crate::seen::{Seen, workspace_folders};
 use crate::tree::{Change, Interest, Listing, Tree};
 use crate::uri;
 
@@ -534,15 +534,13 @@ fn farewell() -> ShutdownPlan {
 
 fn introduction(plan: &Plan) -> Value {
     let root = plan.root.absolute();
-    let root_uri = uri::from_path(root);
-    let name = root.file_name().unwrap_or_default().to_string_lossy();
     let mut params = json!({
         // Ours: a server ends when we do.
         "processId": std::process::id(),
         "clientInfo": { "name": "toolset", "version": env!("CARGO_PKG_VERSION") },
         "rootPath": root.to_string_lossy(),
-        "rootUri": root_uri,
-        "workspaceFolders": [{ "uri": root_uri, "name": name }],
+        "rootUri": uri::from_path(root),
+        "workspaceFolders": workspace_folders(root),
         "capabilities": capabilities::of_client(),
     });
     if let (Some(params), false) = (params.as_object_mut(), plan.row.initialization.is_null()) {

@@ -190,10 +190,12 @@ pub(crate) fn files_with_word(
             found.is_complete = false;
             continue;
         }
-        if let Ok(bytes) = std::fs::read(path)
-            && has_word(&bytes, &finder)
-        {
-            found.files.push(path.clone());
+        match std::fs::read(path) {
+            Ok(bytes) if has_word(&bytes, &finder) => found.files.push(path.clone()),
+            Ok(_) => {}
+            // Deleted since it was listed.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => found.is_complete = false,
         }
     }
     found

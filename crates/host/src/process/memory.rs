@@ -22,7 +22,6 @@ fn machine() -> Option<u64> {
     Some(group.map_or(machine, |group: u64| group.min(machine)))
 }
 
-/// Returns how many bytes the processes of the group that `leader` leads hold.
 #[cfg(target_vendor = "apple")]
 pub(super) use apple::{machine, resident_bytes};
 
@@ -60,6 +59,8 @@ mod apple {
         (failed == 0).then_some(bytes)
     }
 
+    /// Returns how many bytes the processes of the group that `leader` leads hold.
+    ///
     /// Source: `libproc.h` of macOS.
     pub(crate) fn resident_bytes(leader: i32) -> Option<u64> {
         let mut members = vec![0_i32; MOST];

@@ -1,11 +1,11 @@
 //! `code_actions`: what a server offers to do. Nothing is done.
 
 use serde_json::{Value, json};
-use tiers::{ToolOutput, visible};
+use tiers::visible;
 
 use super::LspAction;
 use super::ask::{Ask, check_offer};
-use super::details::{ActionDetails, LspDetails};
+use super::details::{ActionDetails, Answer, LspDetails};
 use super::diagnose;
 use super::input::Place;
 use crate::diagnostics::{Verdict, of_file};
@@ -15,7 +15,7 @@ use crate::server::Look;
 /// Actions that are shown.
 const MAX_SHOWN: usize = 50;
 
-pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<Answer, Error> {
     let method = "textDocument/codeAction";
     let target = ask.target(place, Look::Always).await?;
     let server = &target.chosen.server;
@@ -55,7 +55,7 @@ pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, E
         details.incomplete = Some(format!("the faults of this line are not all known: {why}"));
     }
     let text = text(&target.aim.name, place, &details, on_line.len());
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 fn read(item: &Value) -> Option<ActionDetails> {
@@ -82,16 +82,12 @@ fn text(name: &str, place: &Place, details: &LspDetails, faults: usize) -> Strin
         place.line.one_based(),
         place.file
     );
-    let mut text = String::new();
-    if let Some(incomplete) = &details.incomplete {
-        text.push_str(&format!("incomplete: {incomplete}\n"));
-    }
     let faults = match faults {
         0 => "no fault is known on that line".to_owned(),
         1 => "1 fault is known on that line".to_owned(),
         count => format!("{count} faults are known on that line"),
     };
-    text.push_str(&match (details.total, details.code_actions.len()) {
+    let mut text = match (details.total, details.code_actions.len()) {
         (0, _) => format!("no code action is offered at {at} ({faults})"),
         (total, shown) if total > shown => {
             format!(
@@ -102,7 +98,7 @@ fn text(name: &str, place: &Place, details: &LspDetails, faults: usize) -> Strin
             let plural = if total == 1 { "" } else { "s" };
             format!("{total} code action{plural} at {at} ({faults}); nothing was applied:")
         }
-    });
+    };
     for action in &details.code_actions {
         text.push_str(&format!("\n- {}", visible(&action.title)));
         let mut marks: Vec<String> = action.kind.iter().cloned().collect();

@@ -93,6 +93,28 @@ impl<'a> Ask<'a> {
             .await
     }
 
+    /// Asks; where the answer is empty and the server may not know the project
+    /// yet, waits until it does and asks again. Nothing yet is not nothing.
+    ///
+    /// Returns the answer, and how far the server was before it.
+    pub(super) async fn request<T>(
+        &self,
+        server: &InUse,
+        method: &str,
+        params: &Value,
+        read: impl Fn(Value) -> T,
+        is_empty: impl Fn(&T) -> bool,
+    ) -> Result<(T, Readiness), Error> {
+        let readiness = server.readiness();
+        let answer = read(server.request(method, params, self.deadline).await?);
+        if !is_empty(&answer) || readiness.is_settled() {
+            return Ok((answer, readiness));
+        }
+        let readiness = self.wait_until_ready(server).await;
+        let answer = read(server.request(method, params, self.deadline).await?);
+        Ok((answer, readiness))
+    }
+
     /// Returns the server of a file, started where it does not run.
     pub(super) async fn server(&self, file: &WorkspacePath) -> Result<Chosen, Error> {
         let candidates = self.servers.candidates(file);

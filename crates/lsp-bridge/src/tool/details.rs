@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tiers::{ToolError, ToolOutput};
 
 use super::LspAction;
 
@@ -166,14 +167,32 @@ impl LspDetails {
     }
 
     /// Joins it with its text.
-    pub(super) fn into_output(self, text: &str) -> tiers::ToolOutput {
-        let mut text = text.trim_end().to_owned();
-        for note in &self.notes {
+    pub(super) fn into_answer(self, text: impl Into<String>) -> Answer {
+        Answer {
+            text: text.into(),
+            details: self,
+        }
+    }
+}
+
+/// What an action found: the text without what all texts have, and the details.
+pub(super) struct Answer {
+    text: String,
+    details: LspDetails,
+}
+
+impl Answer {
+    /// Puts what is missing in front of the text, and the notes behind it.
+    pub(super) fn into_output(self) -> Result<ToolOutput, ToolError> {
+        let mut text = String::new();
+        if let Some(incomplete) = &self.details.incomplete {
+            text = format!("incomplete: {incomplete}\n");
+        }
+        text.push_str(self.text.trim_end());
+        for note in &self.details.notes {
             text.push_str("\nnote: ");
             text.push_str(note);
         }
-        // Its fields are numbers, texts and lists of these.
-        let details = serde_json::to_value(&self).unwrap_or_default();
-        tiers::ToolOutput::text(text).with_details(details)
+        ToolOutput::text(text).with_details_of(&self.details)
     }
 }

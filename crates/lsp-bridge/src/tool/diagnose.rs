@@ -3,11 +3,11 @@
 use gen_lsp_types::{Position, Range};
 use host::WorkspacePath;
 use serde_json::Value;
-use tiers::{ToolOutput, visible};
+use tiers::visible;
 
 use super::LspAction;
 use super::ask::{Ask, left_out, none_usable};
-use super::details::{DiagnosticDetails, LspDetails, VerdictDetails};
+use super::details::{Answer, DiagnosticDetails, LspDetails, VerdictDetails};
 use crate::diagnostics::{Report, Verdict, of_file};
 use crate::encoding::PositionEncoding;
 use crate::error::Error;
@@ -17,7 +17,7 @@ const MAX_SHOWN: usize = 100;
 /// Characters of a message that are shown.
 const MAX_MESSAGE: usize = 300;
 
-pub(super) async fn answer(file: &WorkspacePath, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answer, Error> {
     let candidates = ask.servers.candidates(file);
     let main = candidates.iter().find(|c| c.is_usable() && !c.row.linter);
     let linters = candidates.iter().filter(|c| c.is_usable() && c.row.linter);
@@ -57,7 +57,7 @@ pub(super) async fn answer(file: &WorkspacePath, ask: &Ask<'_>) -> Result<ToolOu
     let verdict = joined(&verdicts);
     let text = text(file, &mut details, &verdict);
     details.verdict = Some(verdict);
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Makes one verdict of those of several servers.

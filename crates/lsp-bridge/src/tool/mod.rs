@@ -23,6 +23,7 @@ use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
 use crate::error::Error;
 use crate::port::LanguageServers;
 use ask::Ask;
+use details::Answer;
 pub use details::{
     ActionDetails, DiagnosticDetails, LocationDetails, LspDetails, ServerDetails, SymbolDetails,
     VerdictDetails,
@@ -82,7 +83,7 @@ impl Lsp {
         self
     }
 
-    async fn answer(&self, request: Request, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+    async fn answer(&self, request: Request, ask: &Ask<'_>) -> Result<Answer, Error> {
         match request {
             Request::Navigate { to, place } => navigate::answer(to, &place, ask).await,
             Request::References(place) => references::answer(&place, ask).await,
@@ -116,6 +117,6 @@ impl TypedTool for Lsp {
             () = context.token().cancelled() => Err(Error::Cancelled),
             answer = self.answer(request, &ask) => answer,
         };
-        Ok(answer?)
+        answer?.into_output()
     }
 }

@@ -1,11 +1,10 @@
 //! `definition`, `type_definition`, `implementation` and `hover`.
 
 use serde_json::Value;
-use tiers::ToolOutput;
 
 use super::LspAction;
 use super::ask::{Ask, Target, check_offer};
-use super::details::LspDetails;
+use super::details::{Answer, LspDetails};
 use super::input::{Goal, Place};
 use super::locations::{self, Shower};
 use crate::error::Error;
@@ -55,24 +54,19 @@ impl Goal {
     }
 }
 
-pub(super) async fn answer(goal: Goal, place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(goal: Goal, place: &Place, ask: &Ask<'_>) -> Result<Answer, Error> {
     let (method, provider, what) = goal.method();
     let target = ask.target(place, Look::WhenCheap).await?;
     let server = &target.chosen.server;
     check_offer(server, method, provider, what)?;
     // Implementations are anywhere in the project.
-    let mut readiness = match goal {
-        Goal::Implementation => ask.wait_until_ready(server).await,
-        Goal::Definition | Goal::TypeDefinition => server.readiness(),
-    };
-    let reply = server.request(method, &target.params, ask.deadline).await?;
-    let (mut spots, mut unreadable) = locations::read(reply);
-    if spots.is_empty() && !readiness.is_settled() {
-        // Nothing yet is not nothing.
-        readiness = ask.wait_until_ready(server).await;
-        let reply = server.request(method, &target.params, ask.deadline).await?;
-        (spots, unreadable) = locations::read(reply);
+    if goal == Goal::Implementation {
+        ask.wait_until_ready(server).await;
     }
+    let is_empty = |(spots, _): &(Vec<_>, usize)| spots.is_empty();
+    let ((spots, unreadable), readiness) = ask
+        .request(server, method, &target.params, locations::read, is_empty)
+        .await?;
     let mut details = LspDetails::new(goal.action());
     details.answered_by.push(server.id().to_owned());
     details.total = spots.len();
@@ -86,7 +80,7 @@ pub(super) async fn answer(goal: Goal, place: &Place, ask: &Ask<'_>) -> Result<T
         details.locations.push(shower.show(spot).await);
     }
     let text = text(goal, &target, &details);
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Says why there may be more, where that is so.
@@ -122,9 +116,6 @@ fn text(goal: Goal, target: &Target, details: &LspDetails) -> String {
         }
         total => format!("{total} {many} of `{name}`:"),
     };
-    if let Some(incomplete) = &details.incomplete {
-        text = format!("incomplete: {incomplete}\n{text}");
-    }
     for location in &details.locations {
         text.push('\n');
         text.push_str(&locations::line(location));
@@ -141,30 +132,22 @@ pub(super) fn unreadable_note(count: usize) -> String {
     }
 }
 
-pub(super) async fn hover(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn hover(place: &Place, ask: &Ask<'_>) -> Result<Answer, Error> {
     let method = "textDocument/hover";
     let target = ask.target(place, Look::WhenCheap).await?;
     let server = &target.chosen.server;
     check_offer(server, method, "hoverProvider", "hovers")?;
-    let mut readiness = server.readiness();
-    let reply = server.request(method, &target.params, ask.deadline).await?;
-    let mut said = hover_text(&reply);
-    if said.is_empty() && !readiness.is_settled() {
-        readiness = ask.wait_until_ready(server).await;
-        let reply = server.request(method, &target.params, ask.deadline).await?;
-        said = hover_text(&reply);
-    }
+    let read = |reply: Value| hover_text(&reply);
+    let (said, readiness) = ask
+        .request(server, method, &target.params, read, String::is_empty)
+        .await?;
     let mut details = LspDetails::new(LspAction::Hover);
     details.answered_by.push(server.id().to_owned());
     details.notes = target.notes();
     let name = &target.aim.name;
     let text = if said.is_empty() {
         details.incomplete = incomplete(Goal::Definition, true, &readiness);
-        let nothing = format!("{} knows nothing to say about `{name}`", server.id());
-        match &details.incomplete {
-            Some(incomplete) => format!("incomplete: {incomplete}\n{nothing}"),
-            None => nothing,
-        }
+        format!("{} knows nothing to say about `{name}`", server.id())
     } else {
         details.total = 1;
         let short = match said.char_indices().nth(MAX_HOVER) {
@@ -181,7 +164,7 @@ pub(super) async fn hover(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Er
             .collect::<Vec<_>>()
             .join("\n")
     };
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Reads the three shapes of a hover.

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tiers::{ToolOutput, visible};
+use tiers::visible;
 use tokio::time::Instant;
 
 use super::LspAction;
 use super::ask::{Ask, Target, check_offer};
-use super::details::LspDetails;
+use super::details::{Answer, LspDetails};
 use super::enclosing;
 use super::input::Place;
 use super::locations::{self, Shower, Spot};
@@ -37,7 +37,7 @@ const MAX_NAMED: usize = 3;
 const METHOD: &str = "textDocument/references";
 
 /// What a server answered, and what the files say to that.
-struct Answer {
+struct Answered {
     spots: Vec<Spot>,
     unreadable: usize,
     readiness: Readiness,
@@ -47,7 +47,7 @@ struct Answer {
     is_searched: bool,
 }
 
-pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<Answer, Error> {
     let target = ask.target(place, Look::Always).await?;
     check_offer(
         &target.chosen.server,
@@ -79,12 +79,12 @@ pub(super) async fn answer(place: &Place, ask: &Ask<'_>) -> Result<ToolOutput, E
         .notes
         .extend(uncovered_note(&answer, &target.aim.name));
     let text = text(&target, &answer, &details);
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Asks until the answer covers the files that hold the word, or the server has
 /// shown that there is no more, or the time is up.
-async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answer, Error> {
+async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answered, Error> {
     let server = &target.chosen.server;
     let until = ask.ready_deadline();
     let was_ready = server.readiness() == Readiness::Proven;
@@ -126,7 +126,7 @@ async fn once(
     target: &Target,
     words: &WordFiles,
     ask: &Ask<'_>,
-) -> Result<Answer, Error> {
+) -> Result<Answered, Error> {
     let server = &target.chosen.server;
     // Before the question: what it knew by then is in the answer.
     let readiness = server.readiness();
@@ -135,7 +135,7 @@ async fn once(
     let answered: HashSet<&Path> = spots.iter().filter_map(|s| s.path.as_deref()).collect();
     let uncovered = words.files.iter();
     let uncovered = uncovered.filter(|path| !answered.contains(path.as_path()));
-    Ok(Answer {
+    Ok(Answered {
         uncovered: uncovered.cloned().collect(),
         unreadable,
         readiness,
@@ -172,44 +172,41 @@ fn order(spots: &mut [Spot], file: &Path) {
 }
 
 /// Says why there may be more.
-fn incomplete(answer: &Answer, server: &str, ask: &Ask<'_>) -> Option<String> {
+fn incomplete(answer: &Answered, server: &str, ask: &Ask<'_>) -> Option<String> {
     let uncovered = answer.uncovered.len();
-    let files = |count: usize| if count == 1 { "file" } else { "files" };
+    let covers_all = uncovered == 0 && answer.is_searched;
+    let missing = |what: &str| {
+        let (files, are) = if uncovered == 1 {
+            ("file", "is")
+        } else {
+            ("files", "are")
+        };
+        let named = named(answer, ask);
+        format!("{uncovered} {files} with {what} {are} not covered ({named})")
+    };
     match &answer.readiness {
         Readiness::Proven => None,
-        Readiness::Never(why) if uncovered == 0 && answer.is_searched => {
-            // Every file that could have one is in the answer.
-            tracing::debug!(why, "complete without an index");
-            None
-        }
-        Readiness::Never(why) => Some(format!(
-            "{server}: {why}; {uncovered} {} with the word {} not covered ({})",
-            files(uncovered),
-            if uncovered == 1 { "is" } else { "are" },
-            named(answer, ask)
-        )),
+        // Every file that could have one is in the answer.
+        Readiness::Never(_) if covers_all => None,
+        Readiness::Never(why) => Some(format!("{server}: {why}; {}", missing("the word"))),
         Readiness::Assumed | Readiness::Loading { .. }
-            if uncovered == 0 && answer.is_searched && !answer.spots.is_empty() =>
+            if covers_all && !answer.spots.is_empty() =>
         {
             None
         }
         Readiness::Assumed => Some(format!(
-            "{server} does not show whether it knows the whole project; {uncovered} {} with the word {} not covered ({})",
-            files(uncovered),
-            if uncovered == 1 { "is" } else { "are" },
-            named(answer, ask)
+            "{server} does not show whether it knows the whole project; {}",
+            missing("the word")
         )),
         Readiness::Loading { .. } => Some(format!(
-            "the index is still building ({server}: {}): {uncovered} {} with textual hits {} not covered ({}); call again for the rest",
+            "the index is still building ({server}: {}): {}; call again for the rest",
             answer.readiness.describe(),
-            files(uncovered),
-            if uncovered == 1 { "is" } else { "are" },
-            named(answer, ask)
+            missing("textual hits")
         )),
     }
 }
 
-fn named(answer: &Answer, ask: &Ask<'_>) -> String {
+fn named(answer: &Answered, ask: &Ask<'_>) -> String {
     let names = answer.uncovered.iter().take(MAX_NAMED);
     let names = names.map(|path| visible(&locations::name_of(ask.workspace, path).0).into_owned());
     let mut names: Vec<String> = names.collect();
@@ -226,7 +223,7 @@ fn named(answer: &Answer, ask: &Ask<'_>) -> String {
 }
 
 /// A server that is done may leave files out: comments, other things of the name.
-fn uncovered_note(answer: &Answer, name: &str) -> Option<String> {
+fn uncovered_note(answer: &Answered, name: &str) -> Option<String> {
     let count = answer.uncovered.len();
     if answer.readiness != Readiness::Proven || count == 0 {
         return None;
@@ -241,7 +238,7 @@ fn uncovered_note(answer: &Answer, name: &str) -> Option<String> {
     ))
 }
 
-fn text(target: &Target, answer: &Answer, details: &LspDetails) -> String {
+fn text(target: &Target, answer: &Answered, details: &LspDetails) -> String {
     let name = &target.aim.name;
     let files: HashSet<&str> = answer.spots.iter().map(|spot| spot.uri.as_str()).collect();
     let references = |count: usize| {
@@ -261,12 +258,11 @@ fn text(target: &Target, answer: &Answer, details: &LspDetails) -> String {
     } else {
         ""
     };
-    let mut text = String::new();
-    if let Some(incomplete) = &details.incomplete {
-        text.push_str(&format!("incomplete: {incomplete}\n"));
-    }
-    text.push_str(&match total {
-        0 => format!("no reference to `{name}` is known to {}", target.chosen.server.id()),
+    let mut text = match total {
+        0 => format!(
+            "no reference to `{name}` is known to {}",
+            target.chosen.server.id()
+        ),
         total if total > details.locations.len() => format!(
             "{} of {at_least}{total} references to `{name}` in {in_files} shown, its declaration included:",
             details.locations.len()
@@ -275,7 +271,7 @@ fn text(target: &Target, answer: &Answer, details: &LspDetails) -> String {
             "{at_least}{total} {} to `{name}` in {in_files}, its declaration included:",
             references(total)
         ),
-    });
+    };
     for location in &details.locations {
         text.push('\n');
         text.push_str(&locations::line(location));

@@ -1,19 +1,16 @@
 //! `reload`: starts servers anew, and says how that ended.
 
 use host::WorkspacePath;
-use tiers::{ToolError, ToolOutput};
+use tiers::ToolError;
 
 use super::LspAction;
 use super::ask::{Ask, none_usable};
-use super::details::{LspDetails, ServerDetails};
+use super::details::{Answer, LspDetails, ServerDetails};
 use crate::error::Error;
 use crate::plan::Candidate;
 use crate::port::{Reloaded, ServerPhase};
 
-pub(super) async fn answer(
-    file: Option<&WorkspacePath>,
-    ask: &Ask<'_>,
-) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Result<Answer, Error> {
     // Markers and executables are looked for anew with every call.
     let (what, candidates) = match file {
         Some(file) => (file.relative(), ask.servers.candidates(file)),
@@ -57,7 +54,7 @@ pub(super) async fn answer(
         ));
     }
     details.total = details.servers.len();
-    Ok(details.into_output(&format!("markers and executables were read again{text}")))
+    Ok(details.into_answer(format!("markers and executables were read again{text}")))
 }
 
 async fn one(candidate: &Candidate, ask: &Ask<'_>) -> (&'static str, String, Option<u32>) {

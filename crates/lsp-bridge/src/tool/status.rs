@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use host::WorkspacePath;
-use tiers::{ToolOutput, visible};
+use tiers::visible;
 
 use super::LspAction;
 use super::ask::{Ask, left_out};
-use super::details::{LspDetails, ServerDetails};
+use super::details::{Answer, LspDetails, ServerDetails};
 use crate::error::Error;
 use crate::plan::Candidate;
 use crate::port::{RunningServer, ServerPhase};
@@ -15,10 +15,7 @@ use crate::port::{RunningServer, ServerPhase};
 /// Characters of a reason that are shown.
 const MAX_REASON: usize = 1_500;
 
-pub(super) async fn answer(
-    file: Option<&WorkspacePath>,
-    ask: &Ask<'_>,
-) -> Result<ToolOutput, Error> {
+pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Result<Answer, Error> {
     let candidates = match file {
         Some(file) => ask.servers.candidates(file),
         None => ask.servers.survey(ask.workspace),
@@ -40,7 +37,7 @@ pub(super) async fn answer(
     }
     details.total = details.servers.len();
     let text = heading(file, &candidates, main, ask) + &lines.concat();
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 fn heading(

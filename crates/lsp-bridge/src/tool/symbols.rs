@@ -3,11 +3,11 @@
 use gen_lsp_types::{Position, Range, SymbolKind};
 use host::WorkspacePath;
 use serde_json::{Value, json};
-use tiers::{ToolOutput, visible};
+use tiers::visible;
 
 use super::LspAction;
 use super::ask::{Ask, Chosen, check_offer, none_usable};
-use super::details::{LocationDetails, LspDetails, SymbolDetails};
+use super::details::{Answer, LocationDetails, LspDetails, SymbolDetails};
 use super::locations::{Shower, Spot};
 use super::navigate::unreadable_note;
 use crate::error::Error;
@@ -28,7 +28,7 @@ struct Found {
     spot: Spot,
 }
 
-pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<ToolOutput, Error> {
+pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answer, Error> {
     let Chosen { server, notes } = ask.server(file).await?;
     let method = "textDocument/documentSymbol";
     check_offer(
@@ -40,12 +40,10 @@ pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<ToolO
     server.open(file, Look::WhenCheap).await?;
     let uri = uri::from_path(file.absolute());
     let params = json!({ "textDocument": { "uri": uri } });
-    let mut reply = server.request(method, &params, ask.deadline).await?;
-    let readiness = server.readiness();
-    if reply.as_array().is_none_or(Vec::is_empty) && !readiness.is_settled() {
-        ask.wait_until_ready(&server).await;
-        reply = server.request(method, &params, ask.deadline).await?;
-    }
+    let is_empty = |reply: &Value| reply.as_array().is_none_or(Vec::is_empty);
+    let (reply, _) = ask
+        .request(&server, method, &params, |reply| reply, is_empty)
+        .await?;
     let mut found = Vec::new();
     let mut unreadable = 0;
     for item in reply.as_array().into_iter().flatten() {
@@ -72,7 +70,7 @@ pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<ToolO
             text.push_str(&format!("  [in {}]", visible(container)));
         }
     }
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Asks every server of the workspace, or that of one file.
@@ -80,7 +78,7 @@ pub(super) async fn by_query(
     query: &str,
     file: Option<&WorkspacePath>,
     ask: &Ask<'_>,
-) -> Result<ToolOutput, Error> {
+) -> Result<Answer, Error> {
     let mut details = LspDetails::new(LspAction::Symbols);
     let mut incomplete = Vec::new();
     let mut found: Vec<(InUse, Vec<Found>)> = Vec::new();
@@ -110,9 +108,6 @@ pub(super) async fn by_query(
     }
     details.incomplete = (!incomplete.is_empty()).then(|| incomplete.join("; "));
     let mut text = heading(&details, &format!("match `{query}`"));
-    if let Some(incomplete) = &details.incomplete {
-        text = format!("incomplete: {incomplete}\n{text}");
-    }
     for symbol in &details.symbols {
         let place = &symbol.location;
         let outside = if place.is_outside {
@@ -130,7 +125,7 @@ pub(super) async fn by_query(
             text.push_str(&format!("  [in {}]", visible(container)));
         }
     }
-    Ok(details.into_output(&text))
+    Ok(details.into_answer(text))
 }
 
 /// Returns the servers to ask, each with a file that it can be shown.

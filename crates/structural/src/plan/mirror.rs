@@ -123,6 +123,9 @@ impl<'t> Mirror<'t> {
         let head = head.get(..length).unwrap_or_default();
         let finder = memmem::Finder::new(needle);
         finder.find_iter(before).any(|start| {
+            if !self.pay(1) {
+                return true;
+            }
             if self.is_other(before, start, head) {
                 return false;
             }
