@@ -9,9 +9,12 @@ pub(crate) fn root() -> PathBuf {
     root
 }
 
-/// Returns the folder into which `setup` installs; git ignores it.
+/// Returns the folder into which `setup` installs; git ignores it. Where it is
+/// a link, say of one checkout to another, this is what it leads to: scripts
+/// of a Python environment name the folder they were installed in.
 pub(crate) fn installed() -> PathBuf {
-    root().join(".toolset")
+    let folder = root().join(".toolset");
+    folder.canonicalize().unwrap_or(folder)
 }
 
 /// Returns the folder of the Python environment that `setup` makes.

@@ -109,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         outcome.with_context(|| format!("cannot install {name}"))?;
         fs::create_dir_all(paths::installed().join("stamps"))?;
-        fs::write(stamp(item), &item.version)?;
+        fs::write(stamp(item), stamped(item))?;
         installed += 1;
         eprintln!("setup: done in {:.1} s", step.elapsed().as_secs_f64());
     }
@@ -149,7 +149,13 @@ fn stamp(item: &Item) -> PathBuf {
         .join(item.folder.replace('/', "-"))
 }
 
+/// Returns what the stamp of an item says: its version, and the folder it was
+/// installed in, as a Python environment does not work where it was moved to.
+fn stamped(item: &Item) -> String {
+    format!("{}\n{}\n", item.version, paths::installed().display())
+}
+
 fn is_current(item: &Item) -> bool {
     paths::installed().join(item.folder).is_dir()
-        && fs::read_to_string(stamp(item)).is_ok_and(|version| version == item.version)
+        && fs::read_to_string(stamp(item)).is_ok_and(|stamp| stamp == stamped(item))
 }
