@@ -142,6 +142,7 @@ def _run(number, code):
 def _finish(frame):
     if S.interrupts:
         frame["interrupts"] = S.interrupts
+        module("mend").imports()
     if "asyncio" in sys.modules:
         pending = module("tasks").pending()
         if pending:

@@ -68,6 +68,20 @@ def _is_usable(stream):
         return False
 
 
+def imports():
+    """Forgets parts of packages that are not there themselves: an interrupt in the
+    import of a package leaves them behind, and when it is imported again, it
+    would miss the names that are bound as its parts are loaded."""
+    modules = kernel.sys.modules
+    for name in sorted(name for name in list(modules) if type(name) is str):
+        package = name.rpartition(".")[0]
+        part = modules.get(name)
+        # What is not Python code may refuse to be loaded twice.
+        if package and package not in modules and type(part) is type(kernel.sys):
+            if str(vars(part).get("__file__")).endswith((".py", ".pyc")):
+                modules.pop(name, None)
+
+
 def part_threads():
     """Before the next cell begins: gives the threads that are alive the output
     of the cell that they belong to, for good."""

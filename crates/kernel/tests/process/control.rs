@@ -57,6 +57,33 @@ async fn c04_an_interrupt_keeps_variables_and_is_quick() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_package_whose_import_was_interrupted_is_imported_anew() {
+    let notebook = Notebook::open();
+    let cell = "import os, sys, time\n\
+        sys.path.insert(0, os.getcwd())\n\
+        os.makedirs('cut/deep')\n\
+        for name, text in {\n    \
+            '__init__': 'from .part import *\\nfrom .deep import *\\nimport time\\ntime.sleep(wait)\\nnames = part.__all__',\n    \
+            'part': '__all__ = [\"wait\"]\\nimport os\\nwait = 0 if os.path.exists(\"again\") else 60',\n    \
+            'deep/__init__': 'from .leaf import *\\nnames = leaf.__name__',\n    \
+            'deep/leaf': '',\n\
+        }.items():\n    \
+            open(f'cut/{name}.py', 'w').write(text)";
+    assert!(notebook.run(cell).await.error.is_none());
+    let (outcome, _) = cancel_busy(&notebook, "import cut").await;
+    assert_eq!(outcome.status(), "interrupted", "{}", outcome.text);
+    let again = notebook
+        .run("open('again', 'w').close()\nimport cut\ncut.names, cut.deep.names, 'os.path' in sys.modules")
+        .await;
+    assert_eq!(
+        again.value(),
+        Some("(['wait'], 'cut.deep.leaf', True)"),
+        "{}",
+        again.text
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn c06_native_code_that_ignores_interrupts_is_killed_and_that_is_said() {
     let notebook = Notebook::open();
     notebook.run("kept = 1").await;
