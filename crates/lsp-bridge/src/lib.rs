@@ -12,6 +12,7 @@ mod documents;
 mod encoding;
 mod error;
 mod languages;
+mod lookups;
 mod plan;
 mod port;
 mod readiness;

@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use host::executable::{
     Finding, NoProgram, NoRoot, Program, ProjectPrograms, Requirement, Root, SearchPath, find,
@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::seen::merge;
 use crate::servers::{Catalogue, ProjectEnvironment, ServerRow};
+
+/// Folders of a project that may hold its Python interpreter.
+const PYTHON_FOLDERS: [&str; 2] = [".venv/bin", "venv/bin"];
 
 /// What tells one server process from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,6 +35,8 @@ pub struct Candidate {
     pub(crate) row: Arc<ServerRow>,
     pub(crate) root: Result<Root, NoRoot>,
     pub(crate) program: Result<Program, NoProgram>,
+    /// Built once for all that share the lookup.
+    plan: Arc<OnceLock<Option<Arc<Plan>>>>,
 }
 
 /// All that is needed to start a server.
@@ -72,6 +77,14 @@ impl Candidate {
         lacks.extend(self.program.as_ref().err().map(ToString::to_string));
         lacks.join("; ")
     }
+
+    /// Returns the plan to start it; `None` where it cannot be used.
+    ///
+    /// `environment` is the one that the candidate was looked up in.
+    pub(crate) fn plan(&self, environment: &Environment) -> Option<Arc<Plan>> {
+        let plan = (self.plan).get_or_init(|| Plan::new(self, environment).map(Arc::new));
+        plan.clone()
+    }
 }
 
 /// Returns the servers of `catalogue` that claim `from`, in order of preference.
@@ -87,6 +100,41 @@ pub(crate) fn candidates(
         .filter(|row| row.language(from.absolute()).is_some())
         .map(|row| candidate(row, from, environment))
         .collect()
+}
+
+/// Returns the folders that lookups and plans for `from` look into, there or
+/// not. What is looked at elsewhere must be added here.
+pub(crate) fn looked_into(
+    catalogue: &Catalogue,
+    from: &WorkspacePath,
+    environment: &Environment,
+) -> Vec<PathBuf> {
+    let mut inside: Vec<&str> = PYTHON_FOLDERS.to_vec();
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for row in catalogue.rows() {
+        inside.extend(row.project_folders.iter().map(String::as_str));
+        let nested = row.markers.iter().flatten();
+        let nested = nested.filter_map(|marker| marker.trim_end_matches('/').rsplit_once('/'));
+        inside.extend(nested.map(|(folder, _)| folder));
+        if Path::new(row.program()).is_absolute() {
+            paths.push(PathBuf::from(row.program()));
+        }
+    }
+    inside.sort_unstable();
+    inside.dedup();
+    let root = from.workspace().root();
+    let above = from.absolute().ancestors();
+    // A file is edited, which changes nothing here.
+    let above = above.skip(usize::from(!from.absolute().is_dir()));
+    for folder in above.take_while(|folder| folder.starts_with(root)) {
+        paths.push(folder.to_owned());
+        paths.extend(inside.iter().map(|inside| folder.join(inside)));
+    }
+    let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
+    paths.extend(path.folders().iter().cloned());
+    let active = environment.get("VIRTUAL_ENV");
+    paths.extend(active.map(|prefix| Path::new(prefix).join("bin")));
+    paths
 }
 
 /// Returns what is found of `row` for the file or folder `from`.
@@ -116,6 +164,7 @@ pub(crate) fn candidate(
                     row: Arc::clone(row),
                     root: Ok(root),
                     program: finding.program,
+                    plan: Arc::default(),
                 };
             }
             Err(no_root) => match &mut missing {
@@ -129,6 +178,7 @@ pub(crate) fn candidate(
         row: Arc::clone(row),
         root: missing.map_or(finding.root, Err),
         program: finding.program,
+        plan: Arc::default(),
     }
 }
 
@@ -215,7 +265,7 @@ fn python(root: &WorkspacePath, environment: &Environment) -> Option<Value> {
     let active = environment.get("VIRTUAL_ENV");
     let active = active.map(|prefix| Path::new(prefix).join("bin/python"));
     let mut requirement = Requirement::program("python3").or_program("python");
-    for folder in [".venv/bin", "venv/bin"] {
+    for folder in PYTHON_FOLDERS {
         requirement = requirement.project_folder(folder);
     }
     let project = ProjectPrograms::for_trust(trust);

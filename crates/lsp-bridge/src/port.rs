@@ -18,8 +18,13 @@ use crate::server::{InUse, Server};
 #[async_trait]
 pub trait LanguageServers: Send + Sync {
     /// Returns the servers that claim the file, in order of preference, usable
-    /// or not. Reads the disk, starts nothing.
+    /// or not. Reads the disk, starts nothing; what cannot have changed since the
+    /// last time may be remembered.
     fn candidates(&self, file: &WorkspacePath) -> Vec<Candidate>;
+
+    /// Forgets what was found of markers and executables, so that the next
+    /// question looks anew. The default is for those that remember nothing.
+    fn forget(&self) {}
 
     /// Returns the extensions and names of files that servers are known for.
     fn extensions(&self) -> Vec<String>;

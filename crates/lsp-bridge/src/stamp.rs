@@ -34,6 +34,13 @@ impl Stamp {
             .then(|| Self::of(&metadata, SystemTime::now()))
     }
 
+    /// Looks at whatever is there, a folder too; a folder's stamp changes with
+    /// the names in it.
+    pub(crate) fn of_any(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self::of(&metadata, SystemTime::now()))
+    }
+
     /// Reads it out of what was asked at `now`.
     pub(crate) fn of(metadata: &std::fs::Metadata, now: SystemTime) -> Self {
         let changed = (metadata.ctime(), metadata.ctime_nsec());

@@ -14,7 +14,8 @@ use ignore::WalkBuilder;
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::plan::{Candidate, Plan, ServerKey, candidate, candidates};
+use crate::lookups::Lookups;
+use crate::plan::{Candidate, Plan, ServerKey, candidate};
 use crate::port::{LanguageServers, Lease, Reloaded, ServerPhase};
 use crate::servers::Catalogue;
 use slot::Slot;
@@ -62,6 +63,7 @@ pub struct Supervisor {
     catalogue: Catalogue,
     environment: Environment,
     limits: SupervisorLimits,
+    lookups: Lookups,
     slots: Mutex<HashMap<ServerKey, Arc<Slot>>>,
 }
 
@@ -83,16 +85,19 @@ impl Supervisor {
             catalogue,
             environment,
             limits,
+            lookups: Lookups::default(),
             slots: Mutex::default(),
         }
     }
 
-    fn plan(&self, candidate: &Candidate) -> Result<Plan, Error> {
-        Plan::new(candidate, &self.environment).ok_or_else(|| Error::NoneUsable {
-            file: candidate.id().to_owned(),
-            why: candidate.lacks(),
-            next: candidate.row.install.clone(),
-        })
+    fn plan(&self, candidate: &Candidate) -> Result<Arc<Plan>, Error> {
+        candidate
+            .plan(&self.environment)
+            .ok_or_else(|| Error::NoneUsable {
+                file: candidate.id().to_owned(),
+                why: candidate.lacks(),
+                next: candidate.row.install.clone(),
+            })
     }
 
     /// Returns the slot of a plan; a new one makes room among the idle.
@@ -144,7 +149,11 @@ fn make_room(
 #[async_trait]
 impl LanguageServers for Supervisor {
     fn candidates(&self, file: &WorkspacePath) -> Vec<Candidate> {
-        candidates(&self.catalogue, file, &self.environment)
+        (self.lookups).candidates(&self.catalogue, file, &self.environment)
+    }
+
+    fn forget(&self) {
+        self.lookups.forget();
     }
 
     fn extensions(&self) -> Vec<String> {

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tiers::visible;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::DropGuard;
 
 use super::LspAction;
 use super::ask::{Ask, Target, check_offer};
@@ -89,7 +91,8 @@ async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answered, Error> {
     let until = ask.ready_deadline();
     let was_ready = server.readiness() == Readiness::Proven;
     ask.wait_until_ready(server).await;
-    let words = words(target, ask).await;
+    // While the server looks, so do we.
+    let mut words = Words::start(target, ask).await;
     let mut params = target.params.clone();
     if let Some(params) = params.as_object_mut() {
         params.insert("context".to_owned(), json!({ "includeDeclaration": true }));
@@ -98,7 +101,7 @@ async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answered, Error> {
     // One that was ready only now is asked once more.
     let mut is_certain = was_ready;
     loop {
-        let answer = once(&params, target, &words, ask).await?;
+        let answer = once(&params, target, &mut words, ask).await?;
         let is_covered = answer.uncovered.is_empty() && !answer.spots.is_empty();
         let is_final = match answer.readiness {
             Readiness::Proven => is_covered || is_certain,
@@ -124,7 +127,7 @@ async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answered, Error> {
 async fn once(
     params: &Value,
     target: &Target,
-    words: &WordFiles,
+    words: &mut Words,
     ask: &Ask<'_>,
 ) -> Result<Answered, Error> {
     let server = &target.chosen.server;
@@ -133,6 +136,7 @@ async fn once(
     let reply = server.request(METHOD, params, ask.deadline).await?;
     let (spots, unreadable) = locations::read(reply);
     let answered: HashSet<&Path> = spots.iter().filter_map(|s| s.path.as_deref()).collect();
+    let words = words.found().await;
     let uncovered = words.files.iter();
     let uncovered = uncovered.filter(|path| !answered.contains(path.as_path()));
     Ok(Answered {
@@ -144,19 +148,40 @@ async fn once(
     })
 }
 
-/// Searches the files of the language for the word.
-async fn words(target: &Target, ask: &Ask<'_>) -> WordFiles {
-    let (files, is_complete) = target.chosen.server.sources().await;
-    let word = target.aim.name.clone();
-    let stop = ask.context.token().child_token();
-    let guard = stop.clone().drop_guard();
-    let deadline = std::time::Instant::now() + SEARCH;
-    let search = move || files_with_word(&files, &word, deadline, &stop);
-    let found = tokio::task::spawn_blocking(search).await;
-    drop(guard);
-    let mut found = found.unwrap_or_default();
-    found.is_complete &= is_complete;
-    found
+/// The search for the word in the files of the language; stops when it is
+/// dropped.
+struct Words {
+    search: Option<JoinHandle<WordFiles>>,
+    found: WordFiles,
+    _stop: DropGuard,
+}
+
+impl Words {
+    async fn start(target: &Target, ask: &Ask<'_>) -> Self {
+        let (files, is_complete) = target.chosen.server.sources().await;
+        let word = target.aim.name.clone();
+        let stop = ask.context.token().child_token();
+        let guard = stop.clone().drop_guard();
+        let deadline = std::time::Instant::now() + SEARCH;
+        let search = tokio::task::spawn_blocking(move || {
+            let mut found = files_with_word(&files, &word, deadline, &stop);
+            found.is_complete &= is_complete;
+            found
+        });
+        Self {
+            search: Some(search),
+            found: WordFiles::default(),
+            _stop: guard,
+        }
+    }
+
+    /// Waits until it is done.
+    async fn found(&mut self) -> &WordFiles {
+        if let Some(search) = self.search.take() {
+            self.found = search.await.unwrap_or_default();
+        }
+        &self.found
+    }
 }
 
 /// The file that was asked about comes first, then the others by path.

@@ -11,7 +11,7 @@ use crate::plan::Candidate;
 use crate::port::{Reloaded, ServerPhase};
 
 pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Result<Answer, Error> {
-    // Markers and executables are looked for anew with every call.
+    ask.servers.forget();
     let (what, candidates) = match file {
         Some(file) => (file.relative(), ask.servers.candidates(file)),
         None => ("this workspace", ask.servers.survey(ask.workspace)),

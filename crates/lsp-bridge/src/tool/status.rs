@@ -16,6 +16,7 @@ use crate::port::{RunningServer, ServerPhase};
 const MAX_REASON: usize = 1_500;
 
 pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Result<Answer, Error> {
+    ask.servers.forget();
     let candidates = match file {
         Some(file) => ask.servers.candidates(file),
         None => ask.servers.survey(ask.workspace),
