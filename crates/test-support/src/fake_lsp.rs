@@ -43,6 +43,9 @@ pub enum Step {
     Raw(String, usize),
     /// Writes a line to standard error.
     Say(String),
+    /// Starts a program with its arguments and leaves it alone; its output
+    /// goes to standard error.
+    Start(Vec<String>),
     /// Ends with this exit code.
     Exit(i32),
     /// Reads no more, and lives on.
@@ -150,6 +153,7 @@ impl Server {
                 output.flush().await?;
             }
             Step::Say(text) => writeln!(io::stderr(), "{text}")?,
+            Step::Start(line) => start(&line)?,
             Step::Exit(code) => std::process::exit(code),
             Step::Hang => std::future::pending().await,
         }
@@ -159,6 +163,19 @@ impl Server {
     async fn send(&mut self, message: &Value) -> io::Result<()> {
         self.output.write_json(message).await.map_err(failed)
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server that leaves something behind is what is to be tested"
+)]
+fn start(line: &[String]) -> io::Result<()> {
+    let mut words = line.iter();
+    let program = words.next().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = std::process::Command::new(program);
+    command.args(words).stdin(std::process::Stdio::null());
+    // Its parent does not wait for it, as careless servers do not.
+    command.stdout(io::stderr()).spawn().map(drop)
 }
 
 /// Replaces what stands for parts of the message.

@@ -2,11 +2,13 @@
 //! made to do.
 //!
 //! The program of the tests is the server too: started with `--fake-lsp`, it
-//! follows the script that it is given.
+//! follows the script that it is given. With `--harness` it is a harness that a
+//! test kills.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hygiene;
+mod killed;
 mod setting;
 mod wedged;
 
@@ -16,14 +18,20 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == "--fake-lsp") {
+    let first = arguments.next().unwrap_or_default();
+    if first == "--fake-lsp" {
         let script = arguments.next().unwrap();
         test_support::run(Path::new(&script)).unwrap();
+        return;
+    }
+    if first == killed::HARNESS {
+        killed::harness();
         return;
     }
     let tests: Vec<Trial> = hygiene::tests()
         .into_iter()
         .chain(wedged::tests())
+        .chain(killed::tests())
         .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

@@ -16,12 +16,15 @@ use tiers::{Content, Mode, Registry, Run, ToolError, Trust};
 
 pub(crate) const TEXT: &str = "one two\nthree one\n";
 
+/// The variable that names the folder of a setting to all that it starts.
+pub(crate) const FOLDER: &str = "TOOLSET_TEST_FOLDER";
+
 /// One run in the project.
 pub(crate) struct Setting {
     pub(crate) folder: TempDir,
     pub(crate) registry: Registry,
     pub(crate) supervisor: Arc<Supervisor>,
-    log: std::path::PathBuf,
+    pub(crate) log: std::path::PathBuf,
     script: std::path::PathBuf,
 }
 
@@ -98,7 +101,10 @@ impl Setting {
              markers = [[\"fake.toml\"]]\nready = {ready}\n"
         );
         let catalogue = Catalogue::empty().with(&row).unwrap();
-        let environment = Environment::empty().with("A_TOKEN", "t0p-s3cret");
+        let environment = Environment::empty()
+            .with("A_TOKEN", "t0p-s3cret")
+            .with("PATH", "/usr/bin:/bin")
+            .with(FOLDER, folder.path());
         let supervisor = Supervisor::with_limits(catalogue, environment, servers);
         let supervisor = Arc::new(supervisor);
         let trust = Trust::Untrusted;
@@ -166,17 +172,34 @@ impl Setting {
 
     /// Lets everything go and checks that no process is left.
     pub(crate) async fn end(self) {
-        let status = self.call(json!({ "action": "status" })).await;
-        let pid = status.details["servers"][0]["pid"].as_u64();
         drop((self.registry, self.supervisor));
         let start = Instant::now();
-        let lives = |pid: u64| Path::new("/proc").join(pid.to_string()).exists();
-        while let Some(pid) = pid.filter(|pid| lives(*pid)) {
-            assert!(start.elapsed() < Duration::from_secs(15), "{pid} is left");
+        loop {
+            let left = processes_of(self.folder.path());
+            if left.is_empty() {
+                break;
+            }
+            assert!(start.elapsed() < Duration::from_secs(15), "left: {left:?}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         std::fs::remove_dir_all(self.log.parent().unwrap()).unwrap();
     }
+}
+
+/// Returns the processes, and what they are, that were started for a folder.
+pub(crate) fn processes_of(folder: &Path) -> Vec<(u32, String)> {
+    let mark = format!("{FOLDER}={}", folder.display());
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let marked = processes.filter_map(|process| {
+        let pid = process.file_name().to_str()?.parse().ok()?;
+        // Gone meanwhile, or of another user. A dead one has no environment.
+        let environment = std::fs::read(process.path().join("environ")).ok()?;
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.find(|variable| *variable == mark.as_bytes())?;
+        let line = std::fs::read(process.path().join("cmdline")).ok()?;
+        Some((pid, String::from_utf8_lossy(&line).replace('\0', " ")))
+    });
+    marked.collect()
 }
 
 fn text(content: &[Content]) -> String {

@@ -19,9 +19,21 @@ pub(crate) fn tests() -> Vec<Trial> {
             never_initialized,
         ),
         test("pitfall_5_a_server_that_stops_reading", stops_reading),
+        test(
+            "pitfall_5_a_server_that_reads_nothing_of_a_large_file",
+            full_pipe,
+        ),
         test("pitfall_5_a_server_that_answers_after_20_seconds", slow),
+        test(
+            "pitfall_5_a_server_that_answers_even_the_first_message_after_20_seconds",
+            slow_from_the_start,
+        ),
         test("pitfall_3_a_server_that_prints_noise_is_understood", noise),
         test("pitfall_3_a_server_that_prints_garbage", garbage),
+        test(
+            "pitfall_3_a_server_that_prints_garbage_in_the_middle_of_a_call",
+            garbage_later,
+        ),
         test("pitfall_46_and_56_a_crash_says_why_without_secrets", crash),
         test(
             "pitfall_46_failures_are_paused_for_and_a_reload_starts_at_once",
@@ -101,6 +113,54 @@ async fn stops_reading() {
         hover.text
     );
     assert_eq!(hover.error.unwrap().kind, ErrorKind::Timeout);
+    works_after_reload(setting).await;
+}
+
+async fn full_pipe() {
+    let setting = Setting::new(script(&[("initialized", vec![vec![Hang]])]));
+    // A pipe holds 64 KiB: the write itself waits.
+    setting.write("a.fake", &format!("one {}\n", "x".repeat(1_000_000)));
+    for _ in 0..2 {
+        let hover = setting.ask("hover").await;
+        assert!(hover.took < Duration::from_millis(3500), "{:?}", hover.took);
+        assert!(
+            hover
+                .text
+                .contains("`fake` did not answer `textDocument/hover` in time"),
+            "{}",
+            hover.text
+        );
+        assert_eq!(hover.error.unwrap().kind, ErrorKind::Timeout);
+    }
+    works_after_reload(setting).await;
+}
+
+async fn slow_from_the_start() {
+    let setting = Setting::new(script(&[("initialize", vec![vec![Wait(20_000)]])]));
+    for _ in 0..2 {
+        let hover = setting.ask("hover").await;
+        assert!(hover.took < Duration::from_millis(3500), "{:?}", hover.took);
+        assert!(
+            hover.text.contains("`fake` is still starting, for"),
+            "{}",
+            hover.text
+        );
+        assert_eq!(hover.error.unwrap().kind, ErrorKind::Timeout);
+    }
+    setting.end().await;
+}
+
+async fn garbage_later() {
+    let noise = Raw("garbage".to_owned(), 20_000);
+    let setting = Setting::new(script(&[("textDocument/hover", vec![vec![noise]])]));
+    let hover = setting.ask("hover").await;
+    assert!(hover.took < Duration::from_secs(3), "{:?}", hover.took);
+    assert!(
+        hover.text.contains("its output is no conversation"),
+        "{}",
+        hover.text
+    );
+    assert_eq!(hover.error.unwrap().kind, ErrorKind::Crashed);
     works_after_reload(setting).await;
 }
 
