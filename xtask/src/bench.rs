@@ -7,6 +7,7 @@
 mod again;
 mod cases;
 mod kernel;
+mod lsp;
 mod matches;
 mod registry;
 mod report;
@@ -33,6 +34,8 @@ enum Family {
     Registry,
     /// `eval` against ipykernel.
     Kernel,
+    /// `lsp` against the language servers themselves and mcpls.
+    Lsp,
 }
 
 /// Matches that `ast_grep` gives unasked.
@@ -52,7 +55,7 @@ pub(crate) struct Options {
     runs: usize,
     /// Only cases whose group, language or pattern contains this, or `staging`
     /// for how a rewrite grows with its edits, or `again` for the later
-    /// searches of a run; writes nothing.
+    /// searches of a run; of `lsp`, only this server. Writes nothing.
     #[arg(long)]
     only: Option<String>,
     /// Count instructions with valgrind instead of seconds; writes nothing.
@@ -91,6 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Family::Structural => structural(options),
         Family::Registry => registry::run(),
         Family::Kernel => kernel::run(options.runs),
+        Family::Lsp => lsp::run(options.runs, options.only.as_deref()),
     }
 }
 

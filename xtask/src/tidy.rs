@@ -14,7 +14,7 @@ use crate::process::{capture, command};
 
 /// The most packages the lock file may name. Raise it in the commit that adds
 /// a dependency, and say there what it brings.
-const LOCKED_PACKAGES: usize = 330;
+const LOCKED_PACKAGES: usize = 345;
 
 /// Checks every invariant and reports all that is wrong at once.
 pub(crate) fn run() -> Result<()> {

@@ -3,5 +3,9 @@
 //! Not published: for the tests of this workspace only.
 
 mod fake_lsp;
+mod modules;
+mod sample_lsp;
 
 pub use fake_lsp::{Script, Step, run};
+pub use modules::ModuleProject;
+pub use sample_lsp::run_sample;

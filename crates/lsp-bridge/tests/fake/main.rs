@@ -2,13 +2,14 @@
 //! made to do.
 //!
 //! The program of the tests is the server too: started with `--fake-lsp`, it
-//! follows the script that it is given. With `--harness` it is a harness that a
-//! test kills.
+//! follows the script that it is given, with `--sample-lsp` it is a server that
+//! behaves well, and with `--harness` a harness that a test kills.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hygiene;
 mod killed;
+mod sample;
 mod setting;
 mod wedged;
 
@@ -24,6 +25,11 @@ fn main() {
         test_support::run(Path::new(&script)).unwrap();
         return;
     }
+    if first == "--sample-lsp" {
+        test_support::run_sample().unwrap();
+        // The thread that reads the input does not end with it.
+        std::process::exit(0);
+    }
     if first == killed::HARNESS {
         killed::harness();
         return;
@@ -32,6 +38,7 @@ fn main() {
         .into_iter()
         .chain(wedged::tests())
         .chain(killed::tests())
+        .chain(sample::tests())
         .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

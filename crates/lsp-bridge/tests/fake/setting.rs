@@ -1,7 +1,7 @@
 //! A project in a made-up language whose server follows a script.
 
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,8 @@ pub(crate) struct Setting {
     pub(crate) folder: TempDir,
     pub(crate) registry: Registry,
     pub(crate) supervisor: Arc<Supervisor>,
-    pub(crate) log: std::path::PathBuf,
-    script: std::path::PathBuf,
+    /// What a fake server was sent, in a folder beside its script.
+    pub(crate) log: PathBuf,
 }
 
 /// What a call gave, whether it failed or not.
@@ -35,6 +35,12 @@ pub(crate) struct Outcome {
     pub(crate) details: Value,
     pub(crate) error: Option<ToolError>,
     pub(crate) took: Duration,
+}
+
+/// Returns a folder outside the workspace, where programs and what is theirs
+/// are.
+fn outside() -> PathBuf {
+    tempfile::tempdir().unwrap().keep()
 }
 
 /// Makes a test of an asynchronous function.
@@ -85,22 +91,44 @@ impl Setting {
         calls: LspLimits,
         servers: SupervisorLimits,
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // Outside the workspace, like any program.
-        let outside = tempfile::tempdir().unwrap().keep();
+        let outside = outside();
         let log = outside.join("log");
         script.log = Some(log.clone());
         let file = outside.join("script.json");
         std::fs::write(&file, serde_json::to_vec(&script).unwrap()).unwrap();
-        std::fs::write(folder.path().join("fake.toml"), "").unwrap();
-        std::fs::write(folder.path().join("a.fake"), TEXT).unwrap();
         let program = std::env::current_exe().unwrap();
         let row = format!(
             "[[server]]\nid = \"fake\"\ncommand = [{program:?}, \"--fake-lsp\", {file:?}]\n\
              files = [{{ language = \"fake\", extensions = [\"fake\"] }}]\n\
              markers = [[\"fake.toml\"]]\nready = {ready}\n"
         );
-        let catalogue = Catalogue::empty().with(&row).unwrap();
+        let files = [("fake.toml", ""), ("a.fake", TEXT)];
+        Self::open(&row, &files, log, calls, servers)
+    }
+
+    /// Opens a project that the sample server serves.
+    pub(crate) fn sample(files: &[(&str, &str)]) -> Self {
+        let program = std::env::current_exe().unwrap();
+        let row = format!(
+            "[[server]]\nid = \"sample\"\ncommand = [{program:?}, \"--sample-lsp\"]\n\
+             files = [{{ language = \"sample\", extensions = [\"sample\"] }}]\nready = \"always\"\n"
+        );
+        let (calls, servers) = (LspLimits::default(), SupervisorLimits::default());
+        Self::open(&row, files, outside().join("log"), calls, servers)
+    }
+
+    fn open(
+        row: &str,
+        files: &[(&str, &str)],
+        log: PathBuf,
+        calls: LspLimits,
+        servers: SupervisorLimits,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let catalogue = Catalogue::empty().with(row).unwrap();
         let environment = Environment::empty()
             .with("A_TOKEN", "t0p-s3cret")
             .with("PATH", "/usr/bin:/bin")
@@ -120,14 +148,14 @@ impl Setting {
             registry,
             supervisor,
             log,
-            script: file,
         }
     }
 
     /// Gives the next process another script.
     pub(crate) fn replace(&self, mut script: Script) {
         script.log = Some(self.log.clone());
-        std::fs::write(&self.script, serde_json::to_vec(&script).unwrap()).unwrap();
+        let file = self.log.with_file_name("script.json");
+        std::fs::write(file, serde_json::to_vec(&script).unwrap()).unwrap();
     }
 
     pub(crate) async fn call(&self, arguments: Value) -> Outcome {
