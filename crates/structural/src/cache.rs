@@ -1,12 +1,13 @@
-//! Keeps the trees of files between the searches of one run.
+//! Keeps the trees of files between the searches of one run, and which files
+//! hold no match by their text alone where that takes time to find.
 //!
 //! Parsing is most of what a search costs, and an agent searches the same tree
 //! again and again. A file is read at every search all the same: its bytes
 //! decide whether the tree is still right, so that no clock and no file system
 //! has to be trusted.
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,9 @@ pub const DEFAULT_CACHE_BYTES: usize = 128 * 1024 * 1024;
 /// Bytes that an entry takes beside its tree and its path, about.
 const ENTRY_BYTES: usize = 160;
 
+/// Bytes that the memory of a refused file takes, about.
+const REFUSED_BYTES: usize = 48;
+
 /// The trees of the files searched in a run.
 #[derive(Default)]
 pub(crate) struct TreeCache {
@@ -31,12 +35,23 @@ pub(crate) struct TreeCache {
 struct Kept {
     /// By language id, since a header is parsed as C and as C++.
     trees: HashMap<&'static str, HashMap<PathBuf, Entry>>,
+    /// By [`Plan::key`], the contents that it refuses.
+    ///
+    /// [`Plan::key`]: crate::plan::Plan::key
+    refused: HashMap<u64, Refused>,
     bytes: usize,
     budget: usize,
     /// The number of the search that goes on.
     search: u64,
     /// The last search in which room was made.
     swept: u64,
+}
+
+#[derive(Default)]
+struct Refused {
+    contents: HashSet<Fingerprint>,
+    /// The last search that used it.
+    search: u64,
 }
 
 struct Entry {
@@ -52,7 +67,7 @@ struct Entry {
 ///
 /// The hash is keyed at random for each run, so that no file can be made to
 /// pass for another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint {
     len: usize,
     hash: u64,
@@ -74,20 +89,44 @@ impl TreeCache {
         kept.budget = budget;
     }
 
+    /// Returns the fingerprint of a content.
+    pub(crate) fn fingerprint(&self, content: &[u8]) -> Fingerprint {
+        Fingerprint {
+            len: content.len(),
+            hash: self.hasher.hash_one(content),
+        }
+    }
+
+    /// Whether a plan is known to refuse a content.
+    pub(crate) fn is_refused(&self, plan: u64, content: Fingerprint) -> bool {
+        let mut kept = self.lock();
+        let search = kept.search;
+        kept.refused.get_mut(&plan).is_some_and(|refused| {
+            refused.search = search;
+            refused.contents.contains(&content)
+        })
+    }
+
+    /// Notes that a plan refuses a content, if there is room.
+    pub(crate) fn refuse(&self, plan: u64, content: Fingerprint) {
+        let mut kept = self.lock();
+        let search = kept.search;
+        if !kept.has_room(REFUSED_BYTES) {
+            return;
+        }
+        let refused = kept.refused.entry(plan).or_default();
+        refused.search = search;
+        if refused.contents.insert(content) {
+            kept.bytes += REFUSED_BYTES;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Slot<'_> {
-    /// Returns the fingerprint of a content.
-    pub(crate) fn fingerprint(&self, content: &[u8]) -> Fingerprint {
-        Fingerprint {
-            len: content.len(),
-            hash: self.cache.hasher.hash_one(content),
-        }
-    }
-
     /// Returns the tree of the file, if one of this content is kept.
     pub(crate) fn get(&self, content: Fingerprint) -> Option<Arc<PackedTree>> {
         let mut kept = self.cache.lock();
@@ -109,10 +148,7 @@ impl Slot<'_> {
             kept.bytes -= size(self.path, &old.tree);
         }
         let size = size(self.path, &tree);
-        if kept.bytes + size > kept.budget && kept.swept < kept.search {
-            kept.forget_unused();
-        }
-        if kept.bytes + size > kept.budget {
+        if !kept.has_room(size) {
             return;
         }
         kept.bytes += size;
@@ -128,6 +164,15 @@ impl Slot<'_> {
 }
 
 impl Kept {
+    /// Whether so many bytes more may be kept, or what two searches did not use
+    /// made room for them.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        if self.bytes + bytes > self.budget && self.swept < self.search {
+            self.forget_unused();
+        }
+        self.bytes + bytes <= self.budget
+    }
+
     fn forget_unused(&mut self) {
         self.swept = self.search;
         let before = self.search.saturating_sub(1);
@@ -141,6 +186,13 @@ impl Kept {
                 is_used
             });
         }
+        self.refused.retain(|_, refused| {
+            let is_used = refused.search >= before;
+            if !is_used {
+                *bytes -= refused.contents.len() * REFUSED_BYTES;
+            }
+            is_used
+        });
     }
 }
 
@@ -169,7 +221,7 @@ mod tests {
             path: Path::new(path),
             grammar,
         };
-        let content = slot.fingerprint(text.as_bytes());
+        let content = cache.fingerprint(text.as_bytes());
         let is_kept = slot.get(content).is_some();
         if !is_kept {
             slot.put(content, tree(grammar, text).pack());
@@ -232,5 +284,26 @@ mod tests {
         assert!(!visit(&cache, &grammar, "a.py", "f(1)"));
         assert!(!visit(&cache, &grammar, "a.py", "f(1)"));
         assert_eq!(cache.lock().bytes, 0);
+    }
+
+    #[test]
+    fn a_content_is_refused_for_the_plan_that_refused_it() {
+        let cache = TreeCache::default();
+        cache.begin(2 * REFUSED_BYTES);
+        let [one, two, three] = ["1", "2", "3"].map(|text| cache.fingerprint(text.as_bytes()));
+        cache.refuse(1, one);
+        cache.refuse(1, one);
+        cache.refuse(2, two);
+        assert!(cache.is_refused(1, one) && cache.is_refused(2, two));
+        assert!(!cache.is_refused(1, two) && !cache.is_refused(2, one));
+        // There is no room until a plan has not been used for two searches.
+        cache.refuse(2, three);
+        assert!(!cache.is_refused(2, three));
+        cache.begin(2 * REFUSED_BYTES);
+        assert!(cache.is_refused(2, two));
+        cache.begin(2 * REFUSED_BYTES);
+        cache.refuse(2, three);
+        assert!(cache.is_refused(2, two) && cache.is_refused(2, three));
+        assert!(!cache.is_refused(1, one));
     }
 }

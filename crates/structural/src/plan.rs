@@ -2,14 +2,14 @@
 
 mod mirror;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use memchr::memmem::{Finder, FinderBuilder, Prefilter};
 
 use crate::grammar::Grammar;
 use crate::languages::Comments;
 use crate::pattern::Pattern;
 use crate::program::{Literal, Op};
-
-use mirror::Mirror;
 
 /// A pattern made ready for many files of one language.
 pub(crate) struct Plan {
@@ -21,6 +21,7 @@ pub(crate) struct Plan {
     mirrors: Vec<Option<usize>>,
     /// How comments are written, where that is known.
     comments: Option<&'static Comments>,
+    key: Option<u64>,
     /// Per node kind, the programs that may begin there.
     by_kind: Vec<Vec<u16>>,
     /// Programs that begin with a metavariable.
@@ -37,6 +38,7 @@ impl Plan {
             needs: Vec::new(),
             mirrors: Vec::new(),
             comments: grammar.language().comments,
+            key: None,
             by_kind: vec![Vec::new(); kinds],
             anywhere: Vec::new(),
             wants_fields: vec![false; kinds],
@@ -86,7 +88,22 @@ impl Plan {
                 }
             }
         }
+        if plan.comments.is_some() && plan.mirrors.iter().any(Option::is_some) {
+            let mut hasher = DefaultHasher::new();
+            grammar.language().id.hash(&mut hasher);
+            for (literal, _) in &plan.literals {
+                (&literal.text, literal.is_word).hash(&mut hasher);
+            }
+            (&plan.needs, &plan.mirrors).hash(&mut hasher);
+            plan.key = Some(hasher.finish());
+        }
         plan
+    }
+
+    /// Returns what tells the plan from others that admit other texts; `None`
+    /// where to find what it admits takes no more time than to ask for that.
+    pub(crate) fn key(&self) -> Option<u64> {
+        self.key
     }
 
     /// Returns the programs that may match in `text`: their literals all occur,
@@ -110,9 +127,8 @@ impl Plan {
         text: &'t [u8],
     ) -> Option<impl Iterator<Item = usize> + 't> {
         let literal = self.literals.get(mirror?)?;
-        let mut mirror = Mirror::new(text, &literal.0.text, self.comments?);
-        let length = literal.0.text.len();
-        Some(all_places(literal, text).filter(move |at| mirror.may_be_same(*at, *at + length)))
+        let all = all_places(literal, text);
+        Some(mirror::places(text, &literal.0.text, self.comments?, all))
     }
 
     /// Returns the programs whose literals all occur in `text`.
@@ -124,7 +140,10 @@ impl Plan {
                 .iter()
                 .all(|i| *found[*i].get_or_insert_with(|| occurs(&self.literals[*i], text)));
         }
-        Admitted { programs }
+        Admitted {
+            programs,
+            is_by_text: true,
+        }
     }
 
     /// Returns the words that are searched for, longest first.
@@ -143,6 +162,9 @@ impl Plan {
         admitted: &Admitted,
         text: &[u8],
     ) -> Option<Vec<u32>> {
+        if !admitted.is_by_text {
+            return None;
+        }
         let mut anchors: Vec<u32> = Vec::new();
         for (number, program) in pattern.programs().iter().enumerate() {
             if !admitted.has(number as u16) {
@@ -182,6 +204,7 @@ impl Plan {
     pub(crate) fn admit_all(&self) -> Admitted {
         Admitted {
             programs: vec![true; self.needs.len()],
+            is_by_text: false,
         }
     }
 
@@ -203,6 +226,8 @@ impl Plan {
 /// The programs that a file is worth parsing for.
 pub(crate) struct Admitted {
     programs: Vec<bool>,
+    /// Whether the text was looked at.
+    is_by_text: bool,
 }
 
 impl Admitted {

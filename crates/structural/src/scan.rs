@@ -12,7 +12,7 @@ use crate::cache::{Slot, TreeCache};
 use crate::excerpt::{Lines, Position, cut};
 use crate::grammar::Grammar;
 use crate::pattern::Pattern;
-use crate::plan::Plan;
+use crate::plan::{Admitted, Plan};
 use crate::search::{FileMatch, FileSearch, SearchError};
 use crate::source::Source;
 use crate::walk::{self, Candidate};
@@ -249,6 +249,23 @@ impl Scan<'_> {
         jobs_for(self.jobs, file)
     }
 
+    /// Returns what a plan admits of a text; `None` where an earlier search found
+    /// that it is nothing, and that takes time to find.
+    fn admits(&self, plan: &Plan, text: &[u8]) -> Option<Admitted> {
+        let (Some(cache), Some(key)) = (self.cache, plan.key()) else {
+            return Some(plan.admits(text));
+        };
+        let content = cache.fingerprint(text);
+        if cache.is_refused(key, content) {
+            return None;
+        }
+        let admitted = plan.admits(text);
+        if admitted.is_empty() {
+            cache.refuse(key, content);
+        }
+        Some(admitted)
+    }
+
     fn search_as<'s>(
         &'s self,
         job: &'s Job,
@@ -259,7 +276,7 @@ impl Scan<'_> {
         outcome: &mut FileOutcome,
     ) -> Option<(Vec<FileMatch>, usize)> {
         let admitted = if self.use_prefilter {
-            job.plan.admits(text.as_bytes())
+            self.admits(&job.plan, text.as_bytes())?
         } else {
             job.plan.admit_all()
         };

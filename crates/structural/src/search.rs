@@ -121,7 +121,7 @@ impl<'p> FileSearch<'p> {
         slot: Slot<'_>,
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> Result<(), SearchError> {
-        let content = slot.fingerprint(source);
+        let content = slot.cache.fingerprint(source);
         if let Some(kept) = slot.get(content) {
             self.flat.unpack(&kept);
             self.faults = Faults::of(&self.flat);

@@ -119,6 +119,17 @@ pub struct Comments {
     /// Those of `quotes` that begin a text which ends at the next such byte,
     /// unless there is a `\\`, a `$` or a `{` in it or a prefix before it.
     pub plain_quotes: &'static [u8],
+    /// Whether strings and comments can be told from code without a parser.
+    pub lexis: Lexis,
+}
+
+/// Whose strings and comments a language has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lexis {
+    /// Python's.
+    Python,
+    /// Some that only a parser tells from code with certainty.
+    Other,
 }
 
 impl Comments {
@@ -128,6 +139,7 @@ impl Comments {
         other: &["/*"],
         quotes: b"\"'`",
         plain_quotes: b"\"",
+        lexis: Lexis::Other,
     };
 }
 

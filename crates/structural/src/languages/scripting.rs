@@ -5,7 +5,7 @@ use super::Rung::{
     Argument, Arm, Clause, Decorator, Expression, Field, Import, Member, Pair, Parameter, Pattern,
     Statement, Type,
 };
-use super::{Comments, Dropped, Language, Reserved, context};
+use super::{Comments, Dropped, Language, Lexis, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[BASH, LUA, PHP, POWERSHELL, PYTHON, R, RUBY];
 
@@ -233,6 +233,7 @@ const PYTHON: Language = Language {
         other: &[],
         quotes: b"\"'",
         plain_quotes: b"\"'",
+        lexis: Lexis::Python,
     }),
     aliases: &["py", "python3"],
     extensions: &[

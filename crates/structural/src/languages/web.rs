@@ -5,7 +5,7 @@ use super::Rung::{
     Argument, Arm, Attribute, Clause, Declaration, Decorator, Expression, Field, Import, Member,
     Pair, Parameter, Pattern, Statement, Type,
 };
-use super::{Comments, Dropped, ELSE_BEHIND_BLOCK, Language, Reserved, context};
+use super::{Comments, Dropped, ELSE_BEHIND_BLOCK, Language, Lexis, Reserved, context};
 
 pub(super) const LANGUAGES: &[Language] = &[CSS, HTML, JAVASCRIPT, SVELTE, TSX, TYPESCRIPT];
 
@@ -79,6 +79,7 @@ const SCRIPT_COMMENTS: &Comments = &Comments {
     other: &["/*", "<!--", "-->"],
     quotes: b"\"'`/<",
     plain_quotes: b"\"'",
+    lexis: Lexis::Other,
 };
 
 const JAVASCRIPT: Language = Language {

@@ -8,12 +8,13 @@
 //! a place that is refused holds no match, one that is let through need not
 //! hold one.
 
+mod python;
 #[cfg(test)]
 mod tests;
 
 use memchr::memmem;
 
-use crate::languages::Comments;
+use crate::languages::{Comments, Lexis};
 use crate::program::{Class, Op, Program};
 
 /// Work allowed for one file, in bytes looked at for each byte of it.
@@ -50,6 +51,28 @@ pub(super) fn mirrored(program: &Program, is_list: impl Fn(u16) -> bool) -> Vec<
     found
 }
 
+/// Returns the places of a token in `text` around which the same may stand, of
+/// those in `all`.
+pub(super) fn places<'t>(
+    text: &'t [u8],
+    token: &'t [u8],
+    comments: &'t Comments,
+    all: impl Iterator<Item = usize> + 't,
+) -> impl Iterator<Item = usize> + 't {
+    let known = match comments.lexis {
+        Lexis::Python => python::places(text, token),
+        Lexis::Other => None,
+    };
+    let others = known.is_none().then(|| {
+        let mut mirror = Mirror::new(text, token, comments);
+        all.filter(move |at| mirror.may_be_same(*at, *at + token.len()))
+    });
+    known
+        .into_iter()
+        .flatten()
+        .chain(others.into_iter().flatten())
+}
+
 /// Bytes by which most places are told apart at once.
 const HEAD: usize = 8;
 
@@ -59,7 +82,7 @@ const LOOSE: &[&[u8]] = &[
 ];
 
 /// Compares what is around places of one text.
-pub(super) struct Mirror<'t> {
+struct Mirror<'t> {
     text: &'t [u8],
     comments: &'t Comments,
     /// Whether what is compared are operands of a loose operator.
@@ -70,7 +93,7 @@ pub(super) struct Mirror<'t> {
 }
 
 impl<'t> Mirror<'t> {
-    pub(super) fn new(text: &'t [u8], token: &[u8], comments: &'t Comments) -> Self {
+    fn new(text: &'t [u8], token: &[u8], comments: &'t Comments) -> Self {
         let mut is_passable = [false; 256];
         let starts = comments.line.iter().chain(comments.other);
         let starts = starts.filter_map(|start| start.bytes().next());
@@ -88,7 +111,7 @@ impl<'t> Mirror<'t> {
 
     /// Whether the text before `from` may end with what the text from `to` on
     /// begins with.
-    pub(super) fn may_be_same(&mut self, from: usize, to: usize) -> bool {
+    fn may_be_same(&mut self, from: usize, to: usize) -> bool {
         let is_sign = |at: Option<usize>| at.and_then(|at| self.text.get(at)) == Some(&b'=');
         if is_sign(Some(to)) || is_sign(from.checked_sub(1)) {
             return false;

@@ -214,6 +214,150 @@ fn a_huge_file_is_let_through_rather_than_compared_for_ever() {
     let grammar = grammars.grammar("python").unwrap();
     let pattern = Pattern::compile("$X == $X", &grammar).unwrap();
     let plan = Plan::new(&pattern, &grammar);
-    let text = "a(\n".repeat(100_000) + &"b == (\n".repeat(100_000);
+    let text = "(a".to_owned() + &" == a + b".repeat(100_000) + ")\n";
     assert!(!plan.admits(text.as_bytes()).is_empty());
+}
+
+/// What [`mirrored`] is made of: few names, so that much is the same by chance.
+const ATOMS: &[&str] = &[
+    "a",
+    "a",
+    "b",
+    "b1",
+    "1",
+    "1.",
+    "'s'",
+    "\"'\"",
+    "r's'",
+    "f'{a}'",
+    "f'{a == a}'",
+    "'''\n#'''",
+    "...",
+    "None",
+    "é",
+    "(a)",
+    "[a]",
+    "a.b",
+    "-a",
+];
+const BINARY: &[&str] = &[
+    "==",
+    "==",
+    "==",
+    "!=",
+    "<",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "**",
+    "/",
+    "%",
+    "@",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    " and ",
+    " or ",
+    " in ",
+    " not in ",
+    " is ",
+    " is not ",
+    ", ",
+    " if a else ",
+    " ",
+    "\n",
+    "=",
+    ": ",
+];
+const AROUND: &[(&str, &str)] = &[
+    ("(", ")"),
+    ("[", "]"),
+    ("{", "}"),
+    ("f(", ")"),
+    ("a[", "]"),
+    ("f(*", ")"),
+    ("f(**", ")"),
+    ("{**", "}"),
+    ("-", ""),
+    ("not ", ""),
+    ("await ", ""),
+    ("lambda: ", ""),
+    ("lambda b: ", ""),
+    ("", ".a"),
+    ("", "(a)"),
+    ("", " (a)"),
+    ("", "[a]"),
+    ("", ".f(a, b)"),
+    ("", " # it's a\n"),
+    ("", " \\\n"),
+    ("[a for a in b if ", "]"),
+    ("[a for a in ", "]"),
+    ("print ", ""),
+    ("print >>", ""),
+    ("return ", ""),
+    ("yield ", ""),
+    ("assert ", ""),
+    ("if ", ":\n  a"),
+    ("for a in ", ": a"),
+    ("a if ", " else b"),
+    ("a or ", ""),
+    ("f'{", "}'"),
+    ("'", "'"),
+    ("1", ""),
+];
+
+/// Puts something around, before or behind a text of Python, `layers` times.
+fn surrounded(mut text: String, random: &mut fastrand::Rng, layers: usize) -> String {
+    for _ in 0..layers {
+        let atom = random.choice(ATOMS).unwrap();
+        let operator = random.choice(BINARY).unwrap();
+        let (before, behind) = random.choice(AROUND).unwrap();
+        text = match random.u8(..4) {
+            0 => format!("{atom}{operator}{text}"),
+            1 => format!("{text}{operator}{atom}"),
+            _ => format!("{before}{text}{behind}"),
+        };
+    }
+    text
+}
+
+/// Returns a text with the same on both sides of `token`; often it is not right.
+fn mirrored(token: &str, random: &mut fastrand::Rng) -> String {
+    let layers = random.usize(..3);
+    let operand = surrounded((*random.choice(ATOMS).unwrap()).to_owned(), random, layers);
+    let gap = random.choice(&["", "", " ", "\n"]).unwrap();
+    let layers = random.usize(..4);
+    surrounded(
+        format!("{operand}{gap}{token}{gap}{operand}"),
+        random,
+        layers,
+    ) + "\n"
+}
+
+#[test]
+fn no_match_is_lost_in_python_whatever_stands_around_it() {
+    let grammar = CompiledGrammars::new().grammar("python").unwrap();
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(grammar.parser_language()).unwrap();
+    let mut random = fastrand::Rng::with_seed(1);
+    for token in ["==", "<", " and ", "="] {
+        let pattern = Pattern::compile(&format!("$X {token} $X"), &grammar).unwrap();
+        let plan = Plan::new(&pattern, &grammar);
+        let (mut matches, mut refused) = (0, 0);
+        for _ in 0..5_000 {
+            let text = mirrored(token, &mut random);
+            let [with, without] = found(&grammar, &pattern, &plan, &text);
+            if with != without {
+                // Around a syntax error, what stands together is a guess.
+                let tree = parser.parse(&text, None).unwrap();
+                assert!(tree.root_node().has_error(), "{text:?}");
+            }
+            refused += usize::from(without.is_empty() && plan.admits(text.as_bytes()).is_empty());
+            matches += without.len();
+        }
+        assert!(matches > 100 && refused > 100, "{matches}, {refused}");
+    }
 }
