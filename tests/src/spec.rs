@@ -15,6 +15,7 @@ pub fn budget(tool: &str) -> usize {
         "resolve" => 150,
         "eval" => 450,
         "lsp" => 450,
+        "lsp_rename" => 250,
         _ => 500,
     }
 }

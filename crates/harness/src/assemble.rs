@@ -120,11 +120,13 @@ pub(crate) fn assemble(
     let remarks = recover(&files, &workspace, mode);
     let files: Arc<dyn HarnessFiles> = Arc::new(files);
     let mut builder = Toolset::in_workspace(workspace.clone(), mode);
+    #[cfg(any(feature = "structural", feature = "lsp"))]
+    {
+        builder = builder.files(Arc::clone(&files));
+    }
     #[cfg(feature = "structural")]
     {
-        builder = builder
-            .grammars(grammars(&attachments.settings.search, &workspace)?)
-            .files(Arc::clone(&files));
+        builder = builder.grammars(grammars(&attachments.settings.search, &workspace)?);
         if let Some(threads) = attachments.settings.search.threads {
             builder = builder.search_threads(threads);
         }

@@ -23,7 +23,7 @@ fn by_feature() -> Vec<&'static str> {
         tools.push("eval");
     }
     if cfg!(feature = "lsp") {
-        tools.push("lsp");
+        tools.extend(["lsp", "lsp_rename"]);
     }
     tools
 }

@@ -25,6 +25,12 @@ pub(crate) fn of_client() -> Value {
         "window": { "workDoneProgress": true },
         "workspace": {
             "applyEdit": true,
+            "workspaceEdit": {
+                "documentChanges": true,
+                "resourceOperations": ["create", "rename", "delete"],
+                // All of it or nothing.
+                "failureHandling": "transactional",
+            },
             "configuration": true,
             "workspaceFolders": true,
             "didChangeConfiguration": dynamic,
@@ -50,6 +56,7 @@ pub(crate) fn of_client() -> Value {
             // An extension of clangd: each reference names what it is in.
             "references": { "dynamicRegistration": true, "container": true },
             "hover": { "dynamicRegistration": true, "contentFormat": ["markdown", "plaintext"] },
+            "rename": { "dynamicRegistration": true, "prepareSupport": true },
             "documentSymbol": {
                 "dynamicRegistration": true,
                 "hierarchicalDocumentSymbolSupport": true,

@@ -161,6 +161,77 @@ pub enum Error {
         /// What would be right.
         next: String,
     },
+    /// The new name is none.
+    #[error("cannot rename `{old}` to `{new}`")]
+    BadName {
+        /// The name.
+        old: String,
+        /// What it was to become.
+        new: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Nothing can or need be renamed.
+    #[error("`{server}` renames nothing for `{old}`")]
+    NothingRenamed {
+        /// The server.
+        server: String,
+        /// The name.
+        old: String,
+        /// What is known of the reason.
+        why: String,
+    },
+    /// The server's edit leaves files out that may use the name.
+    #[error(
+        "cannot rename `{old}` everywhere: {} not covered by the edit of `{server}` ({}); nothing was written",
+        counted_files(files.len()),
+        some(files)
+    )]
+    Uncovered {
+        /// The server.
+        server: String,
+        /// The name.
+        old: String,
+        /// The files, from the workspace's root.
+        files: Vec<String>,
+        /// Why the edit cannot be relied on.
+        why: String,
+        /// Whether it may be complete a little later.
+        is_loading: bool,
+    },
+    /// The edit touches what may not be written.
+    #[error("the rename would change `{file}`; nothing was written")]
+    Forbidden {
+        /// The file, or what the server named.
+        file: String,
+        /// Why it may not.
+        why: &'static str,
+    },
+    /// The edit cannot be carried out.
+    #[error("the edit of `{server}` for `{old}` cannot be used; nothing was written")]
+    BadEdit {
+        /// The server.
+        server: String,
+        /// The name.
+        old: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file changed while the server worked.
+    #[error("`{file}` is not what the server read: it has changed since; nothing was written")]
+    Stale {
+        /// The file, from the workspace's root.
+        file: String,
+    },
+    /// Files are not what the edit was made for.
+    #[error("the rename was not written, no file was changed")]
+    Rejected {
+        /// What differs.
+        mismatches: Vec<String>,
+    },
+    /// Files cannot be read or written.
+    #[error(transparent)]
+    Files(#[from] host::Error),
     /// The call was cancelled.
     #[error("the call was cancelled")]
     Cancelled,
@@ -234,7 +305,13 @@ impl Error {
             | Self::BackingOff { why, .. }
             | Self::Refused { why, .. }
             | Self::File { why, .. }
+            | Self::BadName { why, .. }
+            | Self::NothingRenamed { why, .. }
+            | Self::Uncovered { why, .. }
+            | Self::BadEdit { why, .. }
             | Self::Place { why, .. } => why.clone(),
+            Self::Forbidden { why, .. } => (*why).to_owned(),
+            Self::Rejected { mismatches } => mismatches.join("; "),
             Self::EndedAtStart { stderr, .. } | Self::NotInitialized { stderr, .. } => {
                 return said(stderr);
             }
@@ -252,6 +329,8 @@ impl Error {
             | Self::StillStarting { .. }
             | Self::TooMany { .. }
             | Self::NotReading { .. }
+            | Self::Stale { .. }
+            | Self::Files(_)
             | Self::Cancelled => return None,
         };
         Some(why)
@@ -278,7 +357,24 @@ impl Error {
             Self::File {
                 is_missing: true, ..
             } => "give an existing file",
-            Self::Start(_) | Self::Refused { .. } | Self::File { .. } | Self::Cancelled => {
+            Self::BadName { .. } => "give another `new_name`",
+            Self::NothingRenamed { .. } => {
+                "give the line where it is declared; a name in a comment or text is edited with other tools"
+            }
+            Self::Uncovered {
+                is_loading: true, ..
+            } => "call again in a moment, when the server knows the project",
+            Self::Uncovered { .. } => {
+                "see what the server lacks with `lsp` action `status`, or edit these files with other tools"
+            }
+            Self::Forbidden { .. } => "rename something that is declared in the workspace",
+            Self::Stale { .. } | Self::Rejected { .. } => "call again: the files are read anew",
+            Self::Start(_)
+            | Self::Refused { .. }
+            | Self::BadEdit { .. }
+            | Self::File { .. }
+            | Self::Files(_)
+            | Self::Cancelled => {
                 return None;
             }
         })
@@ -286,7 +382,18 @@ impl Error {
 
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Configuration { .. } | Self::Place { .. } => ErrorKind::InvalidInput,
+            Self::Configuration { .. } | Self::Place { .. } | Self::BadName { .. } => {
+                ErrorKind::InvalidInput
+            }
+            Self::Forbidden { .. } => ErrorKind::Denied,
+            Self::Stale { .. } | Self::Rejected { .. } => ErrorKind::Conflict,
+            Self::Uncovered {
+                is_loading: true, ..
+            } => ErrorKind::Timeout,
+            Self::NothingRenamed { .. }
+            | Self::Uncovered { .. }
+            | Self::BadEdit { .. }
+            | Self::Files(_) => ErrorKind::Failed,
             Self::File {
                 is_missing: true, ..
             } => ErrorKind::NotFound,
@@ -310,6 +417,29 @@ impl Error {
     }
 }
 
+/// Files of an error that are named.
+const MAX_NAMED: usize = 20;
+
+fn counted_files(count: usize) -> String {
+    match count {
+        1 => "1 file with the word is".to_owned(),
+        _ => format!("{count} files with the word are"),
+    }
+}
+
+fn some(files: &[String]) -> String {
+    let mut text = files
+        .iter()
+        .take(MAX_NAMED)
+        .map(|file| tiers::visible(file).into_owned())
+        .collect::<Vec<_>>()
+        .join(", ");
+    if files.len() > MAX_NAMED {
+        text.push_str(&format!(" and {} more", files.len() - MAX_NAMED));
+    }
+    text
+}
+
 fn ended(exit: Option<Exit>) -> String {
     exit.map_or_else(String::new, |exit| format!(" ({exit})"))
 }
@@ -323,9 +453,11 @@ fn said(stderr: &str) -> Option<String> {
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
-        if let Error::Start(error) = error {
-            return error.into();
-        }
+        let error = match error {
+            Error::Start(error) => return error.into(),
+            Error::Files(error) => return error.into(),
+            other => other,
+        };
         let mut tool_error = Self::new(error.kind(), &error);
         if let Some(why) = error.why() {
             tool_error = tool_error.why(why);

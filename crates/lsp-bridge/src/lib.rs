@@ -2,13 +2,15 @@
 //! step with the disk, and answers that say when they are not complete.
 //!
 //! A [`Catalogue`] names the servers, a [`Supervisor`] keeps them running, and
-//! the tool [`Lsp`] gets at them through the port [`LanguageServers`].
+//! the tools [`Lsp`] and [`LspRename`] get at them through the port
+//! [`LanguageServers`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 mod capabilities;
 mod client;
 mod diagnostics;
 mod documents;
+mod edit;
 mod encoding;
 mod error;
 mod languages;
@@ -33,5 +35,6 @@ pub use servers::Catalogue;
 pub use supervisor::{Supervisor, SupervisorLimits};
 pub use tool::{
     ActionDetails, DiagnosticDetails, LocationDetails, Lsp, LspAction, LspDetails, LspInput,
-    LspLimits, ServerDetails, SymbolDetails, VerdictDetails,
+    LspLimits, LspRename, LspRenameDetails, LspRenameInput, PlaceDetails, RenameDiagnosticDetails,
+    RenamedFileDetails, ServerDetails, SymbolDetails, VerdictDetails,
 };

@@ -21,6 +21,7 @@ use crate::plan::Plan;
 use crate::readiness::{self, Readiness};
 use crate::secrets::redact;
 use crate::seen::{Seen, workspace_folders};
+use crate::stamp::Stamp;
 use crate::tree::{Change, Interest, Listing, Tree};
 use crate::uri;
 
@@ -109,6 +110,14 @@ pub(crate) enum Look {
     Always,
     /// Where that costs little.
     WhenCheap,
+}
+
+/// What a server knows of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) is_current: bool,
+    /// The version of the document, where it is open.
+    pub(crate) version: Option<i64>,
 }
 
 /// Keeps a server from being taken for idle.
@@ -395,6 +404,29 @@ impl Server {
         }
         let text = SourceText::parse(std::fs::read(path).ok()?).ok()?.text;
         Some(Arc::new(LineIndex::new(text)))
+    }
+
+    /// Returns whether `text` is what the server last heard of a file.
+    pub(crate) async fn reading(&self, path: &Path, text: &str) -> Reading {
+        let table = self.table.lock().await;
+        if let Some(document) = table.documents.get(path) {
+            return Reading {
+                is_current: document.text.text() == text,
+                version: Some(document.version),
+            };
+        }
+        // A file that is not listed was not looked at, and is taken as it is.
+        let heard = table.tree.listing().stamp(path);
+        Reading {
+            is_current: heard
+                .is_none_or(|heard| Stamp::take(path).is_some_and(|now| now.looks_like(heard))),
+            version: None,
+        }
+    }
+
+    /// Returns the language of a file; `None` where the server has none for it.
+    pub(crate) fn language(&self, path: &Path) -> Option<&str> {
+        self.plan.row.language(path)
     }
 
     /// Looks at whether the server knows the whole project.

@@ -115,6 +115,11 @@ impl Listing {
             .map(|(path, stamp)| (path.as_path(), stamp.length()))
     }
 
+    /// Returns what was seen of a file.
+    pub(crate) fn stamp(&self, path: &Path) -> Option<&Stamp> {
+        self.files.get(path)
+    }
+
     /// Returns whether these are all files there are.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
@@ -202,13 +207,33 @@ pub(crate) fn files_with_word(
 }
 
 fn has_word(bytes: &[u8], finder: &Finder<'_>) -> bool {
+    words_in(bytes, finder).next().is_some()
+}
+
+/// Returns where `finder` finds a whole word.
+fn words_in<'a>(bytes: &'a [u8], finder: &'a Finder<'_>) -> impl Iterator<Item = usize> + 'a {
     let is_part = |byte: Option<&u8>| {
         byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
     };
-    finder.find_iter(bytes).any(|at| {
+    finder.find_iter(bytes).filter(move |at| {
         let before = at.checked_sub(1).and_then(|before| bytes.get(before));
         !is_part(before) && !is_part(bytes.get(at + finder.needle().len()))
     })
+}
+
+/// Returns the lines, from 1, on which `word` stands in a file, once for each
+/// time that it does; nothing where the file cannot be read.
+pub(crate) fn lines_with_word(path: &Path, word: &str) -> Vec<usize> {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let finder = Finder::new(word);
+    let (mut line, mut counted) = (1, 0);
+    let lines = words_in(&bytes, &finder).map(|at| {
+        let passed = bytes.get(counted..at).unwrap_or_default();
+        line += passed.iter().filter(|byte| **byte == b'\n').count();
+        counted = at;
+        line
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -266,5 +291,14 @@ mod tests {
         let has = |text: &str| has_word(text.as_bytes(), &Finder::new("core"));
         assert!(has("core") && has("x.core(1)") && has("scored core"));
         assert!(!has("score") && !has("core_") && !has("cores") && !has("écore"));
+    }
+
+    #[test]
+    fn lines_are_told_for_each_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "core\n\nx core, core\nscore").unwrap();
+        assert_eq!(lines_with_word(&path, "core"), [1, 3, 3]);
+        assert!(lines_with_word(&folder.path().join("none"), "core").is_empty());
     }
 }

@@ -26,8 +26,8 @@ pub struct Script {
     pub log: Option<PathBuf>,
 }
 
-/// One thing to do. In texts `$uri` and `$version` are those of the document of
-/// the message, and the text `$id` is the id of the request.
+/// One thing to do. In texts `$uri`, `$folder` and `$version` are those of the
+/// document of the message, and the text `$id` is the id of the request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -39,6 +39,9 @@ pub enum Step {
     Refuse(i64, String),
     /// Sends any message.
     Send(Value),
+    /// Writes a file, named from the folder of the document, as another program
+    /// would.
+    Write(String, String),
     /// Writes these bytes, so many times, to standard output.
     Raw(String, usize),
     /// Writes a line to standard error.
@@ -153,6 +156,12 @@ impl Server {
                 output.flush().await?;
             }
             Step::Say(text) => writeln!(io::stderr(), "{text}")?,
+            Step::Write(name, text) => {
+                let folder = filled(Value::String("$folder".to_owned()), message);
+                let folder = folder.as_str().unwrap_or_default();
+                let folder = Path::new(folder.trim_start_matches("file://"));
+                std::fs::write(folder.join(name), text)?;
+            }
             Step::Start(line) => start(&line)?,
             Step::Exit(code) => std::process::exit(code),
             Step::Hang => std::future::pending().await,
@@ -189,7 +198,9 @@ fn filled(value: Value, message: &Value) -> Value {
         }
         Value::String(text) => {
             let uri = document.and_then(|document| document.get("uri")?.as_str());
-            Value::String(text.replace("$uri", uri.unwrap_or_default()))
+            let uri = uri.unwrap_or_default();
+            let folder = uri.rsplit_once('/').map_or(uri, |(folder, _)| folder);
+            Value::String(text.replace("$uri", uri).replace("$folder", folder))
         }
         Value::Array(items) => {
             let items = items.into_iter().map(|item| filled(item, message));
@@ -197,7 +208,13 @@ fn filled(value: Value, message: &Value) -> Value {
         }
         Value::Object(members) => {
             let members = members.into_iter();
-            let members = members.map(|(name, value)| (name, filled(value, message)));
+            let members = members.map(|(name, value)| {
+                let name = match filled(Value::String(name.clone()), message) {
+                    Value::String(filled) => filled,
+                    _ => name,
+                };
+                (name, filled(value, message))
+            });
             Value::Object(members.collect())
         }
         other => other,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "structural")]
+#[cfg(any(feature = "structural", feature = "lsp"))]
 use host::{DiskFiles, HarnessFiles};
 use host::{Trust, Workspace};
 #[cfg(feature = "structural")]
@@ -60,7 +60,7 @@ impl Toolset {
             images_in: None,
             #[cfg(feature = "lsp")]
             language_servers: None,
-            #[cfg(feature = "structural")]
+            #[cfg(any(feature = "structural", feature = "lsp"))]
             files: None,
             #[cfg(feature = "structural")]
             grammars: None,
@@ -108,7 +108,7 @@ pub struct ToolsetBuilder {
     images_in: Option<std::path::PathBuf>,
     #[cfg(feature = "lsp")]
     language_servers: Option<Arc<dyn lsp_bridge::LanguageServers>>,
-    #[cfg(feature = "structural")]
+    #[cfg(any(feature = "structural", feature = "lsp"))]
     files: Option<Arc<dyn HarnessFiles>>,
     #[cfg(feature = "structural")]
     grammars: Option<Arc<dyn structural::GrammarSource>>,
@@ -161,7 +161,7 @@ impl ToolsetBuilder {
         self
     }
 
-    /// Attaches language servers; with them the run has `lsp`.
+    /// Attaches language servers; with them the run has `lsp` and `lsp_rename`.
     ///
     /// They are shared with the other runs of the harness, and a server stays
     /// while a run that asked it lives.
@@ -174,7 +174,7 @@ impl ToolsetBuilder {
     /// Attaches the harness's own file layer: what editors have not saved yet
     /// is read from it, and changes of several files are handed to it whole.
     /// The default is the disk.
-    #[cfg(feature = "structural")]
+    #[cfg(any(feature = "structural", feature = "lsp"))]
     pub fn files(mut self, files: Arc<dyn HarnessFiles>) -> Self {
         self.files = Some(files);
         self
@@ -258,7 +258,7 @@ impl ToolsetBuilder {
                 Some(grammars) => Structural {
                     workspace: self.workspace.clone(),
                     grammars,
-                    files: self.files,
+                    files: self.files.clone(),
                     threads: self.search_threads,
                     cache_bytes: self.search_cache_bytes,
                 }
@@ -287,9 +287,18 @@ impl ToolsetBuilder {
         {
             registry = match self.language_servers {
                 Some(servers) => {
-                    registry.typed(lsp_bridge::Lsp::new(self.workspace.clone(), servers))
+                    let workspace = self.workspace.clone();
+                    let files = self.files.unwrap_or_else(|| Arc::new(DiskFiles::new()));
+                    let rename =
+                        lsp_bridge::LspRename::new(workspace.clone(), Arc::clone(&servers), files);
+                    let questions = lsp_bridge::Lsp::new(workspace, servers);
+                    registry.typed(questions).typed(rename)
                 }
-                None => registry.not_attached("lsp", "language-server supervisor"),
+                None => ["lsp", "lsp_rename"]
+                    .into_iter()
+                    .fold(registry, |registry, tool| {
+                        registry.not_attached(tool, "language-server supervisor")
+                    }),
             };
         }
         for tool in self.tools {

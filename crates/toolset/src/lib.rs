@@ -49,7 +49,7 @@
 //! | --- | --- |
 //! | `structural` (default) | `ast_grep`, `ast_edit`, `resolve` |
 //! | `kernel` (default) | `eval` |
-//! | `lsp` (default) | `lsp` |
+//! | `lsp` (default) | `lsp`, `lsp_rename` |
 //! | `embedded-python` | `eval` without a `python3`: the program is the interpreter, and needs the shared library of Python |
 //! | `all-grammars` | more languages for `structural` |
 //! | `language-pack` | languages of `structural` that are not compiled in: `structural::LanguagePack` loads them from a folder |
@@ -74,8 +74,8 @@ pub use tiers::{Mode, Registry, Run, Tier, ToolError, ToolOutput, ToolSpec};
 /// interpreter runs and where.
 #[cfg(feature = "kernel")]
 pub use kernel;
-/// Language servers: the tool `lsp`, the supervisor that keeps servers, and the
-/// table of them.
+/// Language servers: the tools `lsp` and `lsp_rename`, the supervisor that keeps
+/// servers, and the table of them.
 #[cfg(feature = "lsp")]
 pub use lsp_bridge as lsp;
 /// Structural search and rewrite: patterns, templates, grammars, the tools

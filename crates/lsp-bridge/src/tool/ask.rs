@@ -1,8 +1,10 @@
 //! Who is asked, and for how long.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use gen_lsp_types::Position;
 use host::executable::Rejection;
 use host::{Workspace, WorkspacePath};
 use serde_json::{Value, json};
@@ -45,6 +47,8 @@ pub(super) struct Chosen {
 pub(super) struct Target {
     pub(super) chosen: Chosen,
     pub(super) document: Document,
+    pub(super) path: PathBuf,
+    pub(super) position: Position,
     pub(super) aim: Aim,
     /// `textDocument` and `position`.
     pub(super) params: Value,
@@ -181,6 +185,8 @@ impl<'a> Ask<'a> {
         Ok(Target {
             chosen,
             document,
+            path: place.file.absolute().to_owned(),
+            position,
             aim,
             params,
         })

@@ -10,9 +10,11 @@ mod locations;
 mod navigate;
 mod references;
 mod reload;
+mod rename;
 mod status;
 mod symbol;
 mod symbols;
+mod words;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +32,10 @@ pub use details::{
 };
 use input::Request;
 pub use input::{LspAction, LspInput};
+pub use rename::{
+    LspRename, LspRenameDetails, LspRenameInput, PlaceDetails, RenameDiagnosticDetails,
+    RenamedFileDetails,
+};
 
 const DESCRIPTION: &str = "Ask the language server of a file: where a symbol is declared \
 (`definition`), its type (`type_definition`), its implementations, all `references`, its signature \

@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tiers::visible;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
-use tokio_util::sync::DropGuard;
 
 use super::LspAction;
 use super::ask::{Ask, Target, check_offer};
@@ -22,15 +20,13 @@ use super::enclosing;
 use super::input::Place;
 use super::locations::{self, Shower, Spot};
 use super::navigate::unreadable_note;
+use super::words::Words;
 use crate::error::Error;
 use crate::readiness::Readiness;
 use crate::server::Look;
-use crate::tree::{WordFiles, files_with_word};
 
 /// References that are shown.
 const MAX_SHOWN: usize = 50;
-/// How long the search for the word may take.
-const SEARCH: Duration = Duration::from_secs(2);
 /// The first pause before the server is asked again, and the longest.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 /// Uncovered files that are named.
@@ -92,7 +88,7 @@ async fn gather(target: &Target, ask: &Ask<'_>) -> Result<Answered, Error> {
     let was_ready = server.readiness() == Readiness::Proven;
     ask.wait_until_ready(server).await;
     // While the server looks, so do we.
-    let mut words = Words::start(target, ask).await;
+    let mut words = Words::start(&target.aim.name, server, ask).await;
     let mut params = target.params.clone();
     if let Some(params) = params.as_object_mut() {
         params.insert("context".to_owned(), json!({ "includeDeclaration": true }));
@@ -146,42 +142,6 @@ async fn once(
         is_searched: words.is_complete,
         spots,
     })
-}
-
-/// The search for the word in the files of the language; stops when it is
-/// dropped.
-struct Words {
-    search: Option<JoinHandle<WordFiles>>,
-    found: WordFiles,
-    _stop: DropGuard,
-}
-
-impl Words {
-    async fn start(target: &Target, ask: &Ask<'_>) -> Self {
-        let (files, is_complete) = target.chosen.server.sources().await;
-        let word = target.aim.name.clone();
-        let stop = ask.context.token().child_token();
-        let guard = stop.clone().drop_guard();
-        let deadline = std::time::Instant::now() + SEARCH;
-        let search = tokio::task::spawn_blocking(move || {
-            let mut found = files_with_word(&files, &word, deadline, &stop);
-            found.is_complete &= is_complete;
-            found
-        });
-        Self {
-            search: Some(search),
-            found: WordFiles::default(),
-            _stop: guard,
-        }
-    }
-
-    /// Waits until it is done.
-    async fn found(&mut self) -> &WordFiles {
-        if let Some(search) = self.search.take() {
-            self.found = search.await.unwrap_or_default();
-        }
-        &self.found
-    }
 }
 
 /// The file that was asked about comes first, then the others by path.

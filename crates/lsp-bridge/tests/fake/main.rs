@@ -9,6 +9,7 @@
 
 mod hygiene;
 mod killed;
+mod rename;
 mod sample;
 mod setting;
 mod wedged;
@@ -39,6 +40,7 @@ fn main() {
         .chain(wedged::tests())
         .chain(killed::tests())
         .chain(sample::tests())
+        .chain(rename::tests())
         .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

@@ -2,13 +2,17 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use host::Workspace;
 use host::process::Environment;
+use host::{ChangeSet, DiskFiles, FileMetadata, HarnessFiles, Outcome as Applied, WorkspacePath};
 use libtest_mimic::Trial;
-use lsp_bridge::{Catalogue, LanguageServers, Lsp, LspLimits, Supervisor, SupervisorLimits};
+use lsp_bridge::{
+    Catalogue, LanguageServers, Lsp, LspLimits, LspRename, Supervisor, SupervisorLimits,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{Script, Step};
@@ -26,6 +30,7 @@ pub(crate) struct Setting {
     pub(crate) supervisor: Arc<Supervisor>,
     /// What a fake server was sent, in a folder beside its script.
     pub(crate) log: PathBuf,
+    pub(crate) files: Arc<Between>,
 }
 
 /// What a call gave, whether it failed or not.
@@ -136,14 +141,23 @@ impl Setting {
         let supervisor = Supervisor::with_limits(catalogue, environment, servers);
         let supervisor = Arc::new(supervisor);
         let trust = Trust::Untrusted;
-        let run = Run::builder(folder.path().to_owned(), trust, Mode::Plan);
+        let run = Run::builder(folder.path().to_owned(), trust, Mode::Full);
         let workspace = Workspace::open(folder.path(), trust).unwrap();
         let shared: Arc<dyn LanguageServers> = Arc::clone(&supervisor) as _;
+        let files = DiskFiles::new().with_state_folder(log.with_file_name("state"));
+        let files = Arc::new(Between::new(files));
+        let rename = LspRename::new(
+            workspace.clone(),
+            Arc::clone(&shared),
+            Arc::clone(&files) as _,
+        );
         let registry = Registry::builder(run.build().unwrap())
-            .typed(Lsp::new(workspace, shared).limits(calls))
+            .typed(Lsp::new(workspace, shared).limits(calls.clone()))
+            .typed(rename.limits(calls))
             .build()
             .unwrap();
         Self {
+            files,
             folder,
             registry,
             supervisor,
@@ -159,8 +173,12 @@ impl Setting {
     }
 
     pub(crate) async fn call(&self, arguments: Value) -> Outcome {
+        self.call_tool("lsp", arguments).await
+    }
+
+    pub(crate) async fn call_tool(&self, tool: &str, arguments: Value) -> Outcome {
         let start = Instant::now();
-        let outcome = self.registry.dispatch("lsp", arguments).await;
+        let outcome = self.registry.dispatch(tool, arguments).await;
         let took = start.elapsed();
         match outcome {
             Ok(output) => Outcome {
@@ -184,6 +202,10 @@ impl Setting {
         self.call(place).await
     }
 
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.folder.path().join(name), text).unwrap();
     }
@@ -200,7 +222,7 @@ impl Setting {
 
     /// Lets everything go and checks that no process is left.
     pub(crate) async fn end(self) {
-        drop((self.registry, self.supervisor));
+        drop((self.registry, self.supervisor, self.files));
         let start = Instant::now();
         loop {
             let left = processes_of(self.folder.path());
@@ -211,6 +233,50 @@ impl Setting {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         std::fs::remove_dir_all(self.log.parent().unwrap()).unwrap();
+    }
+}
+
+/// The disk, on which another program writes right before a change is carried
+/// out.
+pub(crate) struct Between {
+    disk: DiskFiles,
+    /// The file, and what it writes.
+    writes: Mutex<Option<(PathBuf, String)>>,
+}
+
+impl Between {
+    fn new(disk: DiskFiles) -> Self {
+        Self {
+            disk,
+            writes: Mutex::default(),
+        }
+    }
+
+    /// Makes it write, once.
+    pub(crate) fn write(&self, path: PathBuf, text: &str) {
+        *self.writes.lock().unwrap() = Some((path, text.to_owned()));
+    }
+}
+
+#[async_trait]
+impl HarnessFiles for Between {
+    async fn read(&self, path: &WorkspacePath) -> Result<Vec<u8>, host::Error> {
+        self.disk.read(path).await
+    }
+
+    async fn metadata(&self, path: &WorkspacePath) -> Result<Option<FileMetadata>, host::Error> {
+        self.disk.metadata(path).await
+    }
+
+    async fn write(&self, path: &WorkspacePath, bytes: &[u8]) -> Result<(), host::Error> {
+        self.disk.write(path, bytes).await
+    }
+
+    async fn apply(&self, changes: ChangeSet) -> Result<Applied, host::Error> {
+        if let Some((path, text)) = self.writes.lock().unwrap().take() {
+            std::fs::write(path, text).unwrap();
+        }
+        self.disk.apply(changes).await
     }
 }
 
