@@ -111,7 +111,16 @@ impl ToolOutput {
     /// It has no form in JSON, which is a fault of the tool: `Internal`, with
     /// this output beside it, so that what the tool did is not lost.
     pub fn with_details_of(self, details: &impl Serialize) -> Result<Self, ToolError> {
-        match serde_json::to_value(details) {
+        self.with_details_made(serde_json::to_value(details))
+    }
+
+    /// Sets the details for programs, where they are put together in parts.
+    ///
+    /// # Errors
+    ///
+    /// An internal error with this output as its partial result where that failed.
+    pub fn with_details_made(self, details: serde_json::Result<Value>) -> Result<Self, ToolError> {
+        match details {
             Ok(details) => Ok(self.with_details(details)),
             Err(error) => Err(
                 ToolError::internal("cannot write down the details of the result")

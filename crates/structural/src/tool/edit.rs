@@ -300,7 +300,7 @@ impl EditJob {
         };
         match rewritten.failed() {
             Some(error) => Err(error.into()),
-            None => Ok(rewritten.output()),
+            None => rewritten.output(),
         }
     }
 }
@@ -513,10 +513,10 @@ impl Rewritten<'_> {
         })
     }
 
-    fn output(&self) -> ToolOutput {
+    fn output(&self) -> Result<ToolOutput, ToolError> {
         ToolOutput::text(proposal::text(self))
-            .with_details(self.details())
             .with_rest(format!("{} to see the rest", self.narrower()))
+            .with_details_made(self.details())
     }
 
     /// Says how a call shows less at once.
@@ -527,7 +527,7 @@ impl Rewritten<'_> {
         }
     }
 
-    fn details(&self) -> Value {
+    fn details(&self) -> serde_json::Result<Value> {
         let sum = |count: fn(&FileEdit) -> usize| self.edits.iter().map(count).sum();
         let place = |(path, at): (&str, Position)| Place {
             path: path.to_owned(),
@@ -557,14 +557,14 @@ impl Rewritten<'_> {
             readings: self.report.readings(),
             near_misses: self.report.near_misses.clone(),
         };
-        let mut value = serde_json::to_value(details).unwrap_or_default();
+        let mut value = serde_json::to_value(details)?;
         // Put in one by one, since they may be very large.
-        value["files"] = self.edited_files().collect();
+        value["files"] = self.edited_files().collect::<Result<_, _>>()?;
         value["diff"] = Value::String(self.changes().map(|(_, c)| c.diff.text.as_str()).collect());
-        value
+        Ok(value)
     }
 
-    fn edited_files(&self) -> impl Iterator<Item = Value> {
+    fn edited_files(&self) -> impl Iterator<Item = serde_json::Result<Value>> {
         self.files().filter_map(|(number, path, edit)| {
             let change = edit.change.as_ref()?;
             let (language, _) = self.report.job(number)?;
@@ -580,7 +580,7 @@ impl Rewritten<'_> {
                     .map(|(old, new)| [old.start, old.end, new.start, new.end])
                     .collect(),
             };
-            serde_json::to_value(file).ok()
+            Some(serde_json::to_value(file))
         })
     }
 }

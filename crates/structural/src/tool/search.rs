@@ -265,7 +265,7 @@ impl Hunt {
             scanned: &scanned,
             near_misses,
         };
-        let output = output(&report, self.request.max_results);
+        let output = output(&report, self.request.max_results)?;
         match report.failed() {
             Some(error) => Err(ToolError::from(error).with_partial(output)),
             None => Ok(output),
@@ -325,7 +325,7 @@ impl Hunt {
     }
 }
 
-fn output(report: &Report<'_>, max_results: usize) -> ToolOutput {
+fn output(report: &Report<'_>, max_results: usize) -> Result<ToolOutput, ToolError> {
     let total = report.hits().count();
     let shown = total.min(max_results);
     // A file is searched for one match more than are wanted, not to its end.
@@ -333,7 +333,7 @@ fn output(report: &Report<'_>, max_results: usize) -> ToolOutput {
         report.scanned.is_complete && total <= max_results && report.failed().is_none();
     let text = render::text(report, shown, total, total_is_exact);
     let details = details(report, shown, total, total_is_exact);
-    ToolOutput::text(text).with_details(details)
+    ToolOutput::text(text).with_details_made(details)
 }
 
 fn details(
@@ -341,7 +341,7 @@ fn details(
     shown: usize,
     total: usize,
     total_is_exact: bool,
-) -> serde_json::Value {
+) -> serde_json::Result<serde_json::Value> {
     let details = AstGrepDetails {
         version: 1,
         matches: Vec::new(),
@@ -353,20 +353,20 @@ fn details(
         readings: report.readings(),
         near_misses: report.near_misses.clone(),
     };
-    let mut details = serde_json::to_value(details).unwrap_or_default();
+    let mut details = serde_json::to_value(details)?;
     // Put together one by one, since there may be hundreds of thousands.
-    if let Some(slot) = details.get_mut("matches") {
-        *slot = report
-            .hits()
-            .take(shown)
-            .filter_map(|(file, hit)| {
-                let (language, job) = report.job(file)?;
-                let path = &report.scope.listing.files.get(file)?.relative;
-                serde_json::to_value(match_details(path, language, job, hit)).ok()
-            })
-            .collect();
-    }
-    details
+    details["matches"] = report
+        .hits()
+        .take(shown)
+        .filter_map(|(file, hit)| {
+            let (language, job) = report.job(file)?;
+            let path = &report.scope.listing.files.get(file)?.relative;
+            Some(serde_json::to_value(match_details(
+                path, language, job, hit,
+            )))
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(details)
 }
 
 fn match_details(path: &str, language: &str, job: &Job, hit: &Hit) -> MatchDetails {
