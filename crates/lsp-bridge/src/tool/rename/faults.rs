@@ -17,7 +17,7 @@ use crate::tool::diagnose;
 const MAX_FILES: usize = 20;
 /// How long that may take before the files change, and after.
 const BEFORE: Duration = Duration::from_secs(3);
-const AFTER: Duration = Duration::from_secs(8);
+const AFTER: Duration = Duration::from_secs(5);
 /// How long a server that pushes must be silent before it is believed.
 const SILENCE: Duration = Duration::from_millis(700);
 
