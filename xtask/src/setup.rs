@@ -7,7 +7,9 @@
 mod corpora;
 mod libpython;
 mod programs;
+mod servers;
 
+use std::env::consts::{ARCH, OS};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -67,6 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let items: Vec<Item> = programs::items()
         .into_iter()
         .chain([libpython::item()])
+        .chain(servers::items())
         .chain(corpora::items())
         .collect();
     let mut missing = Vec::new();
@@ -99,7 +102,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create `{}`", folder.display()))?;
         let outcome = match prebuilt(item, options) {
-            Some(program) => take(&program, &folder),
+            Some(program) => take(&program, item.program.unwrap_or_default(), &folder),
             None => (item.install)(item, &folder),
         };
         if let (Err(error), Need::WhereOffered(_)) = (&outcome, item.need) {
@@ -128,19 +131,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Returns the program of `item` in the folder of prebuilt ones, where it is there.
+/// Returns the program of `item` in the folder of prebuilt ones, where it is
+/// there, as it is or packed; one that the toolchain has comes before it.
 fn prebuilt(item: &Item, options: &Options) -> Option<PathBuf> {
-    let program = options.tools_dir.as_ref()?.join(item.program?);
-    program.is_file().then_some(program)
+    let (folder, program) = (options.tools_dir.as_ref()?, item.program?);
+    if servers::of_toolchain(item).is_some() {
+        return None;
+    }
+    let packed = format!("{program}-{}-{}-gnu.xz", ARCH, OS);
+    let places = [folder.join(program), folder.join(packed)];
+    let found = places.into_iter().find(|program| program.is_file())?;
+    std::path::absolute(found).ok()
 }
 
 /// Copies a prebuilt program to where its item would install it.
-fn take(program: &Path, folder: &Path) -> Result<()> {
-    let name = program.file_name().context("a program has a name")?;
+fn take(prebuilt: &Path, program: &str, folder: &Path) -> Result<()> {
     let folder = folder.join("bin");
     fs::create_dir_all(&folder)?;
-    fs::copy(program, folder.join(name))?;
-    Ok(())
+    let program = folder.join(program);
+    if prebuilt.extension().is_none_or(|packed| packed != "xz") {
+        fs::copy(prebuilt, program)?;
+        return Ok(());
+    }
+    let unpack = "\
+import lzma, os, shutil, sys
+with lzma.open(sys.argv[1]) as packed, open(sys.argv[2], 'wb') as program:
+    shutil.copyfileobj(packed, program)
+os.chmod(sys.argv[2], 0o755)";
+    let mut python = crate::process::command("python3", &paths::root());
+    crate::process::run(python.args(["-c", unpack]).arg(prebuilt).arg(program))
 }
 
 fn stamp(item: &Item) -> PathBuf {

