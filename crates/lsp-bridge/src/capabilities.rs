@@ -34,7 +34,7 @@ pub(crate) fn of_client() -> Value {
             "configuration": true,
             "workspaceFolders": true,
             "didChangeConfiguration": dynamic,
-            "didChangeWatchedFiles": dynamic,
+            "didChangeWatchedFiles": { "dynamicRegistration": true, "relativePatternSupport": true },
             "diagnostics": { "refreshSupport": true },
             "symbol": {
                 "dynamicRegistration": true,

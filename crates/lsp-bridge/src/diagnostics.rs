@@ -6,6 +6,9 @@
 //!
 //! Source: Language Server Protocol 3.17, "Diagnostics".
 
+mod flycheck;
+pub(crate) mod tsserver;
+
 use std::time::Duration;
 
 use host::WorkspacePath;
@@ -15,6 +18,7 @@ use tokio::time::Instant;
 use crate::documents::Document;
 use crate::error::Error;
 use crate::readiness::Readiness;
+use crate::row::Diagnostics;
 use crate::server::{InUse, Look};
 use crate::uri;
 
@@ -54,17 +58,50 @@ pub(crate) async fn of_file(
     deadline: Instant,
 ) -> Result<Report, Error> {
     let document = server.open(file, Look::Always).await?;
-    let identifiers = wait_for_identifiers(server, file, deadline).await;
-    let (items, verdict) = if identifiers.is_empty() {
-        pushed(server, file, &document, deadline).await?
-    } else {
-        pull(server, file, &identifiers, deadline).await?
+    let (items, verdict) = match server.diagnostics() {
+        Diagnostics::Offered => offered(server, file, &document, deadline).await?,
+        Diagnostics::Tsserver => tsserver::ask(server, file, deadline).await?,
+        Diagnostics::Flycheck => {
+            let own = offered(server, file, &document, deadline).await?;
+            checked(server, file, deadline, own).await?
+        }
     };
     Ok(Report {
         items,
         verdict,
         document,
     })
+}
+
+async fn offered(
+    server: &InUse,
+    file: &WorkspacePath,
+    document: &Document,
+    deadline: Instant,
+) -> Result<(Vec<Value>, Verdict), Error> {
+    let identifiers = wait_for_identifiers(server, file, deadline).await;
+    if identifiers.is_empty() {
+        pushed(server, file, document, deadline).await
+    } else {
+        pull(server, file, &identifiers, deadline).await
+    }
+}
+
+/// Adds what a check finds to what the server says itself.
+async fn checked(
+    server: &InUse,
+    file: &WorkspacePath,
+    deadline: Instant,
+    (mut items, verdict): (Vec<Value>, Verdict),
+) -> Result<(Vec<Value>, Verdict), Error> {
+    let missing = flycheck::add(server, file, deadline, &mut items).await?;
+    let verdict = match (verdict, missing) {
+        (verdict, None) => verdict,
+        (Verdict::Fresh, Some(missing)) => Verdict::Partial(missing),
+        (Verdict::Partial(why), Some(missing)) => Verdict::Partial(format!("{why}; {missing}")),
+        (Verdict::Unknown(why), Some(missing)) => Verdict::Unknown(format!("{why}; {missing}")),
+    };
+    Ok((items, verdict))
 }
 
 /// Returns the identifiers to pull with, `None` for the one without a name;
@@ -187,7 +224,8 @@ async fn pushed(
                     };
                     let quiet_at = push.at + QUIET;
                     let is_quiet = Instant::now() >= quiet_at;
-                    if is_quiet && push.number > passed {
+                    if is_quiet && (push.number > passed || server.has_seen_no_edit(document).await)
+                    {
                         return Ok((push.items, Verdict::Fresh));
                     }
                     if is_quiet {

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use host::text::{LineIndex, SourceText};
 use serde_json::{Value, json};
@@ -37,6 +38,13 @@ pub(crate) struct Document {
     last_used: u64,
 }
 
+impl Document {
+    /// Returns whether the file surely has not changed since `moment`.
+    pub(crate) fn is_older_than(&self, moment: SystemTime) -> bool {
+        self.stamp.is_older_than(moment)
+    }
+}
+
 /// A file that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DocumentError {
@@ -58,6 +66,8 @@ pub(crate) struct Documents {
     /// back, even after a close.
     versions: HashMap<PathBuf, i64>,
     clock: u64,
+    /// How often the server was told of something that changed.
+    edits: u64,
 }
 
 /// How to speak with the server.
@@ -77,6 +87,11 @@ impl Documents {
     /// Returns a document that is open.
     pub(crate) fn get(&self, path: &Path) -> Option<&Document> {
         self.open.get(path)
+    }
+
+    /// Returns how often the server was told of something that changed.
+    pub(crate) fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// Sends what became different on the disk: first that files changed, then
@@ -111,6 +126,9 @@ impl Documents {
             if !changes.iter().any(|(known, _)| known == path) {
                 changes.push((path.clone(), change));
             }
+        }
+        if !changes.is_empty() {
+            self.edits += 1;
         }
         wire.files_changed(&changes)?;
         for (path, text, stamp) in changed {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::process::Environment;
 use host::{Trust, WorkspacePath};
@@ -32,6 +32,8 @@ type Key = (PathBuf, PathBuf, bool);
 
 #[derive(Debug)]
 struct Known {
+    /// The table that it was looked up in.
+    catalogue: Arc<Catalogue>,
     candidates: Vec<Candidate>,
     seen: Vec<(PathBuf, Option<Stamp>)>,
 }
@@ -40,7 +42,7 @@ impl Lookups {
     /// Returns the servers that claim `file`, in order of preference.
     pub(crate) fn candidates(
         &self,
-        catalogue: &Catalogue,
+        catalogue: &Arc<Catalogue>,
         file: &WorkspacePath,
         environment: &Environment,
     ) -> Vec<Candidate> {
@@ -51,6 +53,7 @@ impl Lookups {
             workspace.trust() == Trust::Trusted,
         );
         if let Some(known) = self.lock().get(&key)
+            && Arc::ptr_eq(&known.catalogue, catalogue)
             && known.seen.iter().all(is_unchanged)
         {
             return known.candidates.clone();
@@ -60,12 +63,24 @@ impl Lookups {
         let candidates = candidates(catalogue, file, environment);
         let programs = candidates.iter().filter_map(|c| c.program.as_ref().ok());
         seen.extend(stamps(programs.map(|program| program.path.clone())));
+        if !candidates.iter().any(Candidate::is_main) {
+            // What is missing may come from anywhere.
+            return candidates;
+        }
         let mut known = self.lock();
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
         let found = candidates.clone();
-        known.insert(key, Known { candidates, seen });
+        let catalogue = Arc::clone(catalogue);
+        known.insert(
+            key,
+            Known {
+                catalogue,
+                candidates,
+                seen,
+            },
+        );
         found
     }
 
@@ -109,7 +124,6 @@ fn stamps(paths: impl IntoIterator<Item = PathBuf>) -> Vec<(PathBuf, Option<Stam
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
-    use std::sync::Arc;
     use std::time::Duration;
 
     use host::Workspace;
@@ -120,7 +134,7 @@ mod tests {
         folder: tempfile::TempDir,
         bin: tempfile::TempDir,
         lookups: Lookups,
-        catalogue: Catalogue,
+        catalogue: Arc<Catalogue>,
     }
 
     impl Setting {
@@ -129,7 +143,7 @@ mod tests {
                 folder: tempfile::tempdir().unwrap(),
                 bin: tempfile::tempdir().unwrap(),
                 lookups: Lookups::default(),
-                catalogue: Catalogue::built_in(),
+                catalogue: Arc::new(Catalogue::built_in()),
             };
             setting.write("lib/src/a.py");
             setting.write("pyproject.toml");

@@ -11,13 +11,12 @@ use host::executable::{
 };
 use host::process::Environment;
 use host::{Trust, WorkspacePath};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::project::{PYTHON_FOLDERS, outer_root, refusal, told};
+use crate::row::{ProjectEnvironment, ServerRow};
 use crate::seen::merge;
-use crate::servers::{Catalogue, ProjectEnvironment, ServerRow};
-
-/// Folders of a project that may hold its Python interpreter.
-const PYTHON_FOLDERS: [&str; 2] = [".venv/bin", "venv/bin"];
+use crate::servers::Catalogue;
 
 /// What tells one server process from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,6 +34,8 @@ pub struct Candidate {
     pub(crate) row: Arc<ServerRow>,
     pub(crate) root: Result<Root, NoRoot>,
     pub(crate) program: Result<Program, NoProgram>,
+    /// Why it is not used although both were found.
+    pub(crate) refused: Option<String>,
     /// Built once for all that share the lookup.
     plan: Arc<OnceLock<Option<Arc<Plan>>>>,
 }
@@ -46,6 +47,7 @@ pub(crate) struct Plan {
     pub(crate) root: WorkspacePath,
     pub(crate) program: Program,
     pub(crate) settings: Value,
+    pub(crate) initialization: Value,
     pub(crate) environment: Environment,
     /// The folder it is started in.
     pub(crate) directory: PathBuf,
@@ -59,11 +61,17 @@ impl Candidate {
         &self.row.id
     }
 
-    /// Returns whether root marker and executable were both found, and nobody
-    /// switched it off.
+    /// Returns whether root marker and executable were both found, and nothing
+    /// else is in the way.
     #[must_use]
     pub fn is_usable(&self) -> bool {
-        self.root.is_ok() && self.program.is_ok() && !self.row.disabled
+        let is_found = self.root.is_ok() && self.program.is_ok();
+        is_found && self.refused.is_none() && !self.row.disabled
+    }
+
+    /// Returns whether it can be asked about code, and not only for faults.
+    pub(crate) fn is_main(&self) -> bool {
+        self.is_usable() && !self.row.linter
     }
 
     /// Says what is missing; empty where nothing is.
@@ -75,6 +83,7 @@ impl Candidate {
         }
         lacks.extend(self.root.as_ref().err().map(ToString::to_string));
         lacks.extend(self.program.as_ref().err().map(ToString::to_string));
+        lacks.extend(self.refused.clone());
         lacks.join("; ")
     }
 
@@ -95,9 +104,8 @@ pub(crate) fn candidates(
     from: &WorkspacePath,
     environment: &Environment,
 ) -> Vec<Candidate> {
-    let claiming = catalogue.rows().iter();
-    claiming
-        .filter(|row| row.language(from.absolute()).is_some())
+    catalogue
+        .claiming(from.absolute())
         .map(|row| candidate(row, from, environment))
         .collect()
 }
@@ -111,11 +119,18 @@ pub(crate) fn looked_into(
 ) -> Vec<PathBuf> {
     let mut inside: Vec<&str> = PYTHON_FOLDERS.to_vec();
     let mut paths: Vec<PathBuf> = Vec::new();
-    for row in catalogue.rows() {
+    let mut names: Vec<&str> = Vec::new();
+    for row in catalogue.claiming(from.absolute()) {
         inside.extend(row.project_folders.iter().map(String::as_str));
-        let nested = row.markers.iter().flatten();
+        let refused = row.untrusted.refuse.iter();
+        let nested = row.markers.iter().flatten().chain(refused);
         let nested = nested.filter_map(|marker| marker.trim_end_matches('/').rsplit_once('/'));
         inside.extend(nested.map(|(folder, _)| folder));
+        // What these say counts, and not only that they are there.
+        names.extend(row.outer.iter().map(|outer| outer.file.as_str()));
+        if row.environment == ProjectEnvironment::Typescript {
+            names.push("node_modules/typescript/package.json");
+        }
         if Path::new(row.program()).is_absolute() {
             paths.push(PathBuf::from(row.program()));
         }
@@ -128,7 +143,12 @@ pub(crate) fn looked_into(
     let above = above.skip(usize::from(!from.absolute().is_dir()));
     for folder in above.take_while(|folder| folder.starts_with(root)) {
         paths.push(folder.to_owned());
-        paths.extend(inside.iter().map(|inside| folder.join(inside)));
+        paths.extend(
+            inside
+                .iter()
+                .chain(&names)
+                .map(|inside| folder.join(inside)),
+        );
     }
     let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
     paths.extend(path.folders().iter().cloned());
@@ -145,7 +165,7 @@ pub(crate) fn candidate(
 ) -> Candidate {
     let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
     let project = ProjectPrograms::for_trust(from.workspace().trust());
-    let look = |markers: &[String]| -> Finding {
+    let look = |from: &WorkspacePath, markers: &[String]| -> Finding {
         let mut requirement = Requirement::program(row.program());
         for folder in &row.project_folders {
             requirement = requirement.project_folder(folder);
@@ -155,31 +175,38 @@ pub(crate) fn candidate(
         }
         find(&requirement, from, &path, project)
     };
+    let candidate = |root: Result<Root, NoRoot>, program: Result<Program, NoProgram>| {
+        let refused = match (&root, &program) {
+            (Ok(root), Ok(program)) => refusal(row, &root.folder, program, environment),
+            _ => None,
+        };
+        Candidate {
+            row: Arc::clone(row),
+            root,
+            program,
+            refused,
+            plan: Arc::default(),
+        }
+    };
+    if let Some(outer) = &row.outer
+        && let Some(from) = outer_root(outer, from)
+    {
+        let finding = look(&from, std::slice::from_ref(&outer.file));
+        return candidate(finding.root, finding.program);
+    }
     let mut missing: Option<NoRoot> = None;
     for markers in &row.markers {
-        let finding = look(markers);
+        let finding = look(from, markers);
         match finding.root {
-            Ok(root) => {
-                return Candidate {
-                    row: Arc::clone(row),
-                    root: Ok(root),
-                    program: finding.program,
-                    plan: Arc::default(),
-                };
-            }
+            Ok(root) => return candidate(Ok(root), finding.program),
             Err(no_root) => match &mut missing {
                 Some(missing) => missing.markers.extend(no_root.markers),
                 None => missing = Some(no_root),
             },
         }
     }
-    let finding = look(&[]);
-    Candidate {
-        row: Arc::clone(row),
-        root: missing.map_or(finding.root, Err),
-        program: finding.program,
-        plan: Arc::default(),
-    }
+    let finding = look(from, &[]);
+    candidate(missing.map_or(finding.root, Err), finding.program)
 }
 
 impl Plan {
@@ -193,14 +220,17 @@ impl Plan {
         };
         let row = Arc::clone(&candidate.row);
         let trust = root.folder.workspace().trust();
-        let environment = of_child(environment, root.folder.workspace().root(), trust);
+        let mut environment = of_child(environment, root.folder.workspace().root(), trust);
+        let told = told(&row, &root.folder, program, &environment);
         let mut settings = row.settings.clone();
-        match row.environment {
-            ProjectEnvironment::Nothing => {}
-            ProjectEnvironment::Python => {
-                if let Some(python) = python(&root.folder, &environment) {
-                    merge(&mut settings, &python);
-                }
+        let mut initialization = row.initialization.clone();
+        add(&mut settings, &told.settings);
+        add(&mut initialization, &told.initialization);
+        if trust == Trust::Untrusted {
+            add(&mut settings, &row.untrusted.settings);
+            add(&mut initialization, &row.untrusted.initialization);
+            for (name, value) in &row.untrusted.variables {
+                environment = environment.with(name, value);
             }
         }
         let directory = match trust {
@@ -211,7 +241,7 @@ impl Plan {
         let mut hasher = DefaultHasher::new();
         (row.command.as_slice(), trust == Trust::Trusted).hash(&mut hasher);
         settings.to_string().hash(&mut hasher);
-        row.initialization.to_string().hash(&mut hasher);
+        initialization.to_string().hash(&mut hasher);
         for variable in environment.iter() {
             variable.hash(&mut hasher);
         }
@@ -226,6 +256,7 @@ impl Plan {
             root: root.folder.clone(),
             program: program.clone(),
             settings,
+            initialization,
             environment,
             directory,
             key,
@@ -255,31 +286,10 @@ fn of_child(environment: &Environment, root: &Path, trust: Trust) -> Environment
     }
 }
 
-/// Returns the settings that name the project's Python interpreter.
-///
-/// In an untrusted workspace that is one from outside: a server runs it to see
-/// where its packages are.
-fn python(root: &WorkspacePath, environment: &Environment) -> Option<Value> {
-    let path = SearchPath::parse(environment.get("PATH").unwrap_or_default());
-    let trust = root.workspace().trust();
-    let active = environment.get("VIRTUAL_ENV");
-    let active = active.map(|prefix| Path::new(prefix).join("bin/python"));
-    let mut requirement = Requirement::program("python3").or_program("python");
-    for folder in PYTHON_FOLDERS {
-        requirement = requirement.project_folder(folder);
+fn add(settings: &mut Value, more: &Value) {
+    if !more.is_null() {
+        merge(settings, more);
     }
-    let project = ProjectPrograms::for_trust(trust);
-    let in_project = find(&requirement, root, &path, project).program.ok();
-    let of_activated = active.and_then(|python| {
-        let named = Requirement::program(python.to_str()?);
-        find(&named, root, &path, project).program.ok()
-    });
-    let program = match in_project {
-        Some(program) if program.origin == host::executable::Origin::Project => program,
-        found => of_activated.or(found)?,
-    };
-    let path = program.path.to_str()?;
-    Some(json!({ "python": { "pythonPath": path, "defaultInterpreterPath": path } }))
 }
 
 #[cfg(test)]
@@ -321,7 +331,8 @@ mod tests {
             let environment = Environment::empty().with("PATH", path);
             let workspace = Workspace::open(self.folder.path(), trust).unwrap();
             let from = workspace.resolve(file).unwrap();
-            let candidates = candidates(&Catalogue::built_in(), &from, &environment);
+            let catalogue = Catalogue::built_in();
+            let candidates = candidates(&catalogue, &from, &environment);
             let plan = candidates.first().and_then(|c| Plan::new(c, &environment));
             (candidates, plan)
         }

@@ -29,7 +29,14 @@ pub trait LanguageServers: Send + Sync {
     /// Returns the extensions and names of files that servers are known for.
     fn extensions(&self) -> Vec<String>;
 
-    /// Returns every server that files of the workspace could need, once for
+    /// Returns what is to be said of the servers of a workspace: that its own
+    /// table of servers was left out, or cannot be read.
+    fn notes(&self, workspace: &Workspace) -> Vec<String> {
+        let _ = workspace;
+        Vec::new()
+    }
+
+    /// Returns every server for which there are files in the workspace, once for
     /// each of its roots. Reads the disk, starts nothing.
     fn survey(&self, workspace: &Workspace) -> Vec<Candidate>;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::row::Ready;
 use crate::seen::Seen;
-use crate::servers::Ready;
 
 /// How long after the first document work may take to begin.
 const GRACE: Duration = Duration::from_secs(3);
@@ -64,7 +64,7 @@ pub(crate) fn look(
 ) -> Readiness {
     match rule {
         Ready::Always => Readiness::Proven,
-        Ready::Log(text) if seen.has_logged(text) => Readiness::Proven,
+        Ready::Log(_) if seen.has_logged() => Readiness::Proven,
         Ready::Log(_) => loading("reading the project", None, None),
         Ready::Status => match seen.is_quiescent() {
             Some(true) => Readiness::Proven,
@@ -91,7 +91,7 @@ fn progress(
     let going_on = seen.working();
     let going_on = going_on
         .iter()
-        .find(|w| w.token == token || w.title == token);
+        .find(|w| w.token.starts_with(token) || w.title.starts_with(token));
     if let Some(work) = going_on {
         return loading(&work.title, work.percent, None);
     }
@@ -193,7 +193,7 @@ mod tests {
 
     #[tokio::test]
     async fn pitfall_37_a_line_of_the_log_or_a_status_proves_it() {
-        let seen = seen();
+        let seen = seen().listening_for("source file");
         let now = Instant::now();
         let log = Ready::Log("source file".to_owned());
         let look = |rule: &Ready| look(rule, Path::new("/"), &seen, now, None);

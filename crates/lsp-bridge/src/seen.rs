@@ -37,6 +37,8 @@ pub(crate) struct Published {
 pub(crate) struct Seen {
     root: PathBuf,
     settings: Value,
+    /// What a line of the log has to hold.
+    line: Option<String>,
     pub(crate) registrations: Registrations,
     said: Mutex<Said>,
     /// Counts what was heard.
@@ -49,13 +51,17 @@ struct Said {
     /// Titles and tokens of work that has ended.
     ended: Vec<String>,
     last_work: Option<Instant>,
-    log: Vec<String>,
+    /// Tokens of work, as often as it began.
+    begun: HashMap<String, u64>,
+    /// What the server says is wrong with it.
+    trouble: Option<String>,
+    has_logged: bool,
     is_quiescent: Option<bool>,
     published: HashMap<PathBuf, Published>,
     publishes: u64,
 }
 
-/// Lines of a server's log that are kept, and ended works.
+/// Works that are kept, by token or title.
 const MAX_KEPT: usize = 200;
 /// Documents whose published diagnostics are kept; a server that publishes for
 /// a whole project stays far below.
@@ -68,10 +74,17 @@ impl Seen {
         Self {
             root,
             settings,
+            line: None,
             registrations: Registrations::default(),
             said: Mutex::default(),
             changes: watch::Sender::new(0),
         }
+    }
+
+    /// Listens for a line of the log that holds `text`.
+    pub(crate) fn listening_for(mut self, text: &str) -> Self {
+        self.line = Some(text.to_owned());
+        self
     }
 
     /// Returns something that tells when more was heard.
@@ -84,9 +97,24 @@ impl Seen {
         self.lock().working.clone()
     }
 
-    /// Returns whether work with this token or title has ended.
+    /// Returns whether work with this token, or a title that begins so, has
+    /// ended.
     pub(crate) fn has_ended(&self, name: &str) -> bool {
-        self.lock().ended.iter().any(|ended| ended == name)
+        let said = self.lock();
+        said.ended.iter().any(|ended| ended.starts_with(name))
+    }
+
+    /// Returns how often work began whose token begins so.
+    pub(crate) fn begun(&self, token: &str) -> u64 {
+        let said = self.lock();
+        let begun = said.begun.iter();
+        let begun = begun.filter(|(own, _)| own.starts_with(token));
+        begun.map(|(_, count)| count).sum()
+    }
+
+    /// Returns what the server says is wrong with it.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.lock().trouble.clone()
     }
 
     /// Returns when work was last heard of.
@@ -94,9 +122,9 @@ impl Seen {
         self.lock().last_work
     }
 
-    /// Returns whether a line of its log holds `text`.
-    pub(crate) fn has_logged(&self, text: &str) -> bool {
-        self.lock().log.iter().any(|line| line.contains(text))
+    /// Returns whether a line of its log held what was listened for.
+    pub(crate) fn has_logged(&self) -> bool {
+        self.lock().has_logged
     }
 
     /// Returns whether the server says that it rests, where it says so at all.
@@ -177,13 +205,22 @@ impl Peer for Seen {
         match method {
             "$/progress" => self.note(|said| said.progress(&params)),
             "window/logMessage" | "window/showMessage" => {
-                if let Some(text) = params.get("message").and_then(Value::as_str) {
-                    self.note(|said| keep(&mut said.log, text.to_owned()));
+                let text = params.get("message").and_then(Value::as_str);
+                if let (Some(text), Some(wanted)) = (text, &self.line)
+                    && text.contains(wanted)
+                {
+                    self.note(|said| said.has_logged = true);
                 }
             }
             "experimental/serverStatus" => {
                 let quiescent = params.get("quiescent").and_then(Value::as_bool);
-                self.note(|said| said.is_quiescent = quiescent.or(said.is_quiescent));
+                let is_well = params.get("health").is_none_or(|health| health == "ok");
+                let message = params.get("message").and_then(Value::as_str);
+                let trouble = message.filter(|_| !is_well).map(str::to_owned);
+                self.note(|said| {
+                    said.is_quiescent = quiescent.or(said.is_quiescent);
+                    said.trouble = trouble;
+                });
             }
             "textDocument/publishDiagnostics" => self.note(|said| said.publish(params)),
             other => tracing::trace!(method = other, "a notification is of no use here"),
@@ -206,6 +243,9 @@ impl Said {
         match value.get("kind").and_then(Value::as_str) {
             Some("begin") => {
                 let title = value.get("title").and_then(Value::as_str);
+                if self.begun.len() < MAX_KEPT || self.begun.contains_key(&token) {
+                    *self.begun.entry(token.clone()).or_default() += 1;
+                }
                 self.working.retain(|work| work.token != token);
                 self.working.push(Work {
                     token,

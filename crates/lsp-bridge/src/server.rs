@@ -3,22 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use host::WorkspacePath;
 use host::process::{CaptureLimits, Child, ChildCommand, Input, Output, ShutdownPlan};
 use host::text::{LineIndex, SourceText};
 use serde_json::{Value, json};
+use tiers::Trust;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use crate::capabilities::{self, Capabilities, Registrations, Sync};
 use crate::client::{Client, OUTPUT_CLOSED, Peer, RequestError};
+use crate::diagnostics::tsserver;
 use crate::documents::{Document, DocumentError, Documents, MAX_BYTES, Wire};
 use crate::encoding::PositionEncoding;
 use crate::error::{Ending, Error};
 use crate::plan::Plan;
 use crate::readiness::{self, Readiness};
+use crate::row::{Diagnostics, Ready};
 use crate::secrets::redact;
 use crate::seen::{Seen, workspace_folders};
 use crate::stamp::Stamp;
@@ -87,8 +90,12 @@ pub(crate) struct Server {
     table: AsyncMutex<Table>,
     open_documents: AtomicUsize,
     started: Instant,
+    /// When the process was about to start, as files count time.
+    started_at: SystemTime,
     opened: OnceLock<Instant>,
     activity: Mutex<Activity>,
+    /// Which edits the last check of the files has seen.
+    checked: AsyncMutex<Option<u64>>,
 }
 
 struct Table {
@@ -132,6 +139,7 @@ impl Server {
         let interest = plan.row.interest();
         // Before the server reads anything: what changes later, it hears of.
         let tree = sweep(plan.root.absolute().to_owned(), interest.clone()).await;
+        let started_at = SystemTime::now();
         let command = ChildCommand::new(&plan.program.path, &plan.directory)
             .args(plan.row.command.iter().skip(1))
             .environment(plan.environment.clone())
@@ -149,7 +157,11 @@ impl Server {
             });
         };
         let settings = plan.settings.clone();
-        let seen = Arc::new(Seen::new(plan.root.absolute().to_owned(), settings));
+        let mut seen = Seen::new(plan.root.absolute().to_owned(), settings);
+        if let Ready::Log(line) = &plan.row.ready {
+            seen = seen.listening_for(line);
+        }
+        let seen = Arc::new(seen);
         let client = Client::start(output, input, Arc::clone(&seen) as Arc<dyn Peer>);
         let reply = client
             .request("initialize", &introduction(&plan), deadline)
@@ -188,12 +200,14 @@ impl Server {
             }),
             open_documents: AtomicUsize::new(0),
             started: now,
+            started_at,
             opened: OnceLock::new(),
             activity: Mutex::new(Activity {
                 users: 0,
                 last_used: now,
                 latency: None,
             }),
+            checked: AsyncMutex::new(None),
         })
     }
 
@@ -216,6 +230,46 @@ impl Server {
 
     pub(crate) fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    /// Returns how it is asked for diagnostics.
+    pub(crate) fn diagnostics(&self) -> Diagnostics {
+        self.plan.row.diagnostics
+    }
+
+    /// Returns what its diagnostics lack because nobody vouches for the workspace.
+    pub(crate) fn lacks(&self) -> Option<&str> {
+        let lacks = self.plan.row.untrusted.lacks.as_str();
+        let is_untrusted = self.plan.root.workspace().trust() == Trust::Untrusted;
+        (is_untrusted && !lacks.is_empty()).then_some(lacks)
+    }
+
+    /// Returns which edits the last check of the files has seen; whoever holds
+    /// it has the files checked.
+    pub(crate) fn checked(&self) -> &AsyncMutex<Option<u64>> {
+        &self.checked
+    }
+
+    /// Returns whether all is as it was before the process started: whatever it
+    /// says is about that.
+    pub(crate) async fn has_seen_no_edit(&self, document: &Document) -> bool {
+        self.edits().await == 0 && document.is_older_than(self.started_at)
+    }
+
+    /// Returns how often the server was told of something that changed.
+    pub(crate) async fn edits(&self) -> u64 {
+        self.table.lock().await.documents.edits()
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify(&self, method: &str, params: &Value) -> Result<(), Error> {
+        let sent = self.client.notify(method, params);
+        sent.map_err(|error| {
+            Error::of_request(self.id(), method, error, String::new(), || Ending {
+                exit: self.child.exit_watch().exit(),
+                stderr: self.stderr(),
+            })
+        })
     }
 
     pub(crate) fn registrations(&self) -> &Registrations {
@@ -266,7 +320,8 @@ impl Server {
             )
         });
         let mut offers: Vec<_> = offers.collect();
-        let pulls = self.offers("textDocument/diagnostic", "diagnosticProvider");
+        let pulls = self.diagnostics() == Diagnostics::Tsserver
+            || self.offers("textDocument/diagnostic", "diagnosticProvider");
         let by_push = Err("only when the server publishes them");
         offers.push(("diagnostics", if pulls { Ok(()) } else { by_push }));
         offers
@@ -362,7 +417,7 @@ impl Server {
             .store(table.documents.len(), Ordering::Relaxed);
         match opened {
             Ok((document, closed)) => {
-                closed.iter().for_each(|path| self.seen.forget(path));
+                closed.iter().for_each(|path| self.forget(path));
                 let _ = self.opened.set(Instant::now());
                 Ok(document)
             }
@@ -473,13 +528,16 @@ impl Server {
 
     async fn refresh(&self, table: &mut Table, wire: &Wire<'_>, look: Look) -> Result<(), Error> {
         let changes = self.changes(table, look).await;
+        let misses_some =
+            self.diagnostics() == Diagnostics::Tsserver && tsserver::misses_some(&changes);
         match table.documents.refresh(wire, changes) {
-            Ok(closed) => {
-                closed.iter().for_each(|path| self.seen.forget(path));
-                Ok(())
-            }
-            Err(error) => Err(self.failure("textDocument/didChange", error).await),
+            Ok(closed) => closed.iter().for_each(|path| self.forget(path)),
+            Err(error) => return Err(self.failure("textDocument/didChange", error).await),
         }
+        if misses_some {
+            tsserver::reload(self).await?;
+        }
+        Ok(())
     }
 
     async fn changes(&self, table: &mut Table, look: Look) -> Vec<(PathBuf, Change)> {
@@ -493,6 +551,14 @@ impl Server {
         match listing {
             Ok(listing) => table.tree.update(listing, start.elapsed()),
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// Forgets what was published of a document that was closed. What a check of
+    /// the files on the disk found stays true.
+    fn forget(&self, path: &Path) {
+        if self.diagnostics() != Diagnostics::Flycheck {
+            self.seen.forget(path);
         }
     }
 
@@ -575,8 +641,8 @@ fn introduction(plan: &Plan) -> Value {
         "workspaceFolders": workspace_folders(root),
         "capabilities": capabilities::of_client(),
     });
-    if let (Some(params), false) = (params.as_object_mut(), plan.row.initialization.is_null()) {
-        let options = plan.row.initialization.clone();
+    if let (Some(params), false) = (params.as_object_mut(), plan.initialization.is_null()) {
+        let options = plan.initialization.clone();
         params.insert("initializationOptions".to_owned(), options);
     }
     params

@@ -1,13 +1,12 @@
 //! The table of language servers.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::error::Error;
-use crate::languages::{LanguageFiles, language_of};
-use crate::tree::Interest;
+use crate::row::ServerRow;
 
 const BUILT_IN: &str = include_str!("servers.toml");
 
@@ -30,83 +29,12 @@ const BUILT_IN: &str = include_str!("servers.toml");
 ///     markers = [["mine.toml"]]
 ///     "#,
 /// )?;
-/// assert_eq!(catalogue.ids().collect::<Vec<_>>(), ["pyright", "clangd", "mine"]);
+/// assert_eq!(catalogue.ids().last(), Some("mine"));
 /// # Ok::<(), lsp_bridge::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     servers: Vec<Arc<ServerRow>>,
-}
-
-/// One server.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ServerRow {
-    pub(crate) id: String,
-    /// The program's name or absolute path, and its arguments.
-    pub(crate) command: Vec<String>,
-    pub(crate) files: Vec<LanguageFiles>,
-    /// Rows of root markers: any of the first row in the nearest folder, else
-    /// any of the second, and so on. Without any the workspace is the root.
-    #[serde(default)]
-    pub(crate) markers: Vec<Vec<String>>,
-    /// Folders of a trusted project that may hold the program.
-    #[serde(default)]
-    pub(crate) project_folders: Vec<String>,
-    /// What of the project it has to be told.
-    #[serde(default)]
-    pub(crate) environment: ProjectEnvironment,
-    /// What it gets when it asks for its configuration.
-    #[serde(default)]
-    pub(crate) settings: Value,
-    /// What it gets when it is initialized.
-    #[serde(default)]
-    pub(crate) initialization: Value,
-    /// How it shows that it knows the whole project.
-    #[serde(default)]
-    pub(crate) ready: Ready,
-    #[serde(default)]
-    pub(crate) install: String,
-    /// Version and day a test ran it; empty where none did.
-    #[serde(default)]
-    pub(crate) verified: String,
-    #[serde(default)]
-    pub(crate) disabled: bool,
-    /// It only reports faults, beside the main server of a language.
-    #[serde(default)]
-    pub(crate) linter: bool,
-}
-
-/// What of a project a server has to be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ProjectEnvironment {
-    #[default]
-    Nothing,
-    /// Its Python interpreter.
-    Python,
-}
-
-/// How a server shows that it knows the whole project.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Ready {
-    /// It reports work under this token or title, and is ready when that ends.
-    Progress {
-        token: String,
-        /// It builds an index only where one of these files is at its root.
-        #[serde(default)]
-        index: Vec<String>,
-    },
-    /// A line with this text is in its log.
-    Log(String),
-    /// It says so: `experimental/serverStatus`.
-    Status,
-    /// It answers only once it knows.
-    Always,
-    /// It does not show it; no work going on is taken for it.
-    #[default]
-    Quiet,
 }
 
 #[derive(Deserialize)]
@@ -150,8 +78,8 @@ impl Catalogue {
                 return Err(failed("a server has no `id`".to_owned()));
             };
             let known = servers.iter().position(|row| row.id == id);
-            let merged = match known {
-                Some(at) => change(servers.get(at), table),
+            let merged = match known.and_then(|at| servers.get(at)) {
+                Some(row) => row.changed(table),
                 None => table.try_into(),
             };
             let row: ServerRow =
@@ -188,94 +116,89 @@ impl Catalogue {
         known
     }
 
+    /// Returns the servers that claim a file of this name, in order of preference.
+    pub(crate) fn claiming(&self, path: &Path) -> impl Iterator<Item = &Arc<ServerRow>> {
+        let servers = self.servers.iter();
+        servers.filter(|row| row.language(path).is_some())
+    }
+
     pub(crate) fn rows(&self) -> &[Arc<ServerRow>] {
         &self.servers
-    }
-}
-
-/// Returns `row` with the fields of `table` in place of its own.
-fn change(row: Option<&Arc<ServerRow>>, table: toml::Table) -> Result<ServerRow, toml::de::Error> {
-    let mut changed = row.map(|row| ServerRow::clone(row)).unwrap_or_default();
-    let given: Vec<String> = table.keys().cloned().collect();
-    // Fields that are not given get a value that is thrown away.
-    let mut whole = table;
-    whole
-        .entry("command")
-        .or_insert_with(|| toml::Value::Array(Vec::new()));
-    whole
-        .entry("files")
-        .or_insert_with(|| toml::Value::Array(Vec::new()));
-    let new: ServerRow = whole.try_into()?;
-    for field in given {
-        match field.as_str() {
-            "command" => changed.command.clone_from(&new.command),
-            "files" => changed.files.clone_from(&new.files),
-            "markers" => changed.markers.clone_from(&new.markers),
-            "project_folders" => changed.project_folders.clone_from(&new.project_folders),
-            "environment" => changed.environment = new.environment,
-            "settings" => crate::seen::merge(&mut changed.settings, &new.settings),
-            "initialization" => {
-                crate::seen::merge(&mut changed.initialization, &new.initialization);
-            }
-            "ready" => changed.ready.clone_from(&new.ready),
-            "install" => changed.install.clone_from(&new.install),
-            "verified" => changed.verified.clone_from(&new.verified),
-            "disabled" => changed.disabled = new.disabled,
-            "linter" => changed.linter = new.linter,
-            // `id`; anything else was refused.
-            _ => {}
-        }
-    }
-    Ok(changed)
-}
-
-impl ServerRow {
-    /// Returns the language of a file at this server.
-    pub(crate) fn language(&self, path: &std::path::Path) -> Option<&str> {
-        language_of(&self.files, path)
-    }
-
-    /// Returns the program's name or path.
-    pub(crate) fn program(&self) -> &str {
-        self.command.first().map_or("", String::as_str)
-    }
-
-    /// Returns which files it cares for.
-    pub(crate) fn interest(&self) -> Interest {
-        let names = self.markers.iter().flatten();
-        Interest {
-            languages: self.files.clone(),
-            names: names
-                .filter(|name| !name.contains(['*', '?', '/']))
-                .cloned()
-                .collect(),
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Ready;
 
     #[test]
     fn the_built_in_table_can_be_read() {
         let catalogue = Catalogue::built_in();
         let rows = catalogue.rows();
-        assert!(rows.iter().all(|row| !row.install.is_empty()));
+        assert!(rows.len() >= 50, "{}", rows.len());
+        let mut ids: Vec<&str> = catalogue.ids().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), rows.len(), "an id is there twice");
+        for row in rows {
+            let id = &row.id;
+            assert!(!row.install.is_empty(), "{id}");
+            assert!(!row.markers.is_empty(), "{id}");
+            assert!(row.markers.iter().all(|row| !row.is_empty()), "{id}");
+            assert!(!row.program().contains('/'), "{id}");
+            for files in &row.files {
+                assert!(!files.language.is_empty(), "{id}");
+                assert!(
+                    files.extensions.len() + files.names.len() > 0,
+                    "{id}: {}",
+                    files.language
+                );
+                let has_dot = files.extensions.iter().any(|e| e.starts_with('.'));
+                assert!(!has_dot, "{id}: {}", files.language);
+            }
+            // What no test has run does not start by saying that it is ready.
+            let is_proven = !matches!(row.ready, Ready::Quiet);
+            assert!(!row.verified.is_empty() || !is_proven, "{id}");
+        }
+        let verified = rows.iter().filter(|row| !row.verified.is_empty());
+        let verified: Vec<&str> = verified.map(|row| row.id.as_str()).collect();
+        assert_eq!(
+            verified,
+            [
+                "rust-analyzer",
+                "typescript-native",
+                "typescript-language-server",
+                "pyright",
+                "basedpyright",
+                "ty",
+                "ruff",
+                "gopls",
+                "clangd",
+                "bash-language-server",
+            ]
+        );
         let clangd = rows.iter().find(|row| row.id == "clangd").unwrap();
         assert!(matches!(&clangd.ready, Ready::Progress { index, .. } if index.len() == 2));
-        let pyright = rows.iter().find(|row| row.id == "pyright").unwrap();
-        assert_eq!(pyright.ready, Ready::Log("source file".to_owned()));
     }
 
     #[test]
     fn a_configuration_changes_what_it_names_and_nothing_else() {
         let catalogue = Catalogue::built_in()
-            .with("[[server]]\nid = \"pyright\"\nsettings = { python = { x = 1 } }\n")
+            .with(
+                "[[server]]\nid = \"pyright\"\nsettings = { python = { x = 1 } }\n\
+                 [[server]]\nid = \"ty\"\ndisabled = true\n\
+                 [[server]]\nid = \"yaml-language-server\"\ndisabled = false\n",
+            )
             .unwrap();
-        let pyright = &catalogue.rows()[0];
+        let row = |id: &str| catalogue.rows().iter().find(|row| row.id == id).unwrap();
+        let pyright = row("pyright");
         assert_eq!(pyright.command, ["pyright-langserver", "--stdio"]);
         assert_eq!(pyright.settings["python"]["x"], 1);
+        assert!(!pyright.disabled);
+        assert!(row("ty").disabled && !row("yaml-language-server").disabled);
+        let count = Catalogue::built_in().rows().len();
+        assert_eq!(catalogue.rows().len(), count);
     }
 
     #[test]

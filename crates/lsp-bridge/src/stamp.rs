@@ -59,6 +59,14 @@ impl Stamp {
         self.length
     }
 
+    /// Returns whether the file surely has not changed since `moment`.
+    pub(crate) fn is_older_than(&self, moment: SystemTime) -> bool {
+        let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = since.saturating_sub(YOUNG);
+        i64::try_from(since.as_secs())
+            .is_ok_and(|seconds| self.changed < (seconds, i64::from(since.subsec_nanos())))
+    }
+
     /// Returns whether the file is surely what it was at `earlier`.
     pub(crate) fn is_unchanged_since(&self, earlier: &Self) -> bool {
         !earlier.is_young && self.looks_like(earlier)

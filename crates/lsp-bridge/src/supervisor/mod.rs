@@ -1,6 +1,7 @@
 //! Keeps one server process per root, server, executable and configuration.
 
 mod slot;
+mod tables;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::plan::{Candidate, Plan, ServerKey, candidate};
 use crate::port::{LanguageServers, Lease, Reloaded, ServerPhase};
 use crate::servers::Catalogue;
 use slot::Slot;
+use tables::Tables;
 
 /// Entries of a workspace that a survey looks at.
 const MAX_SURVEYED: usize = 50_000;
@@ -60,10 +62,12 @@ impl Default for SupervisorLimits {
 /// Belongs to the harness process, not to a run. Servers end when it is dropped.
 #[derive(Debug)]
 pub struct Supervisor {
-    catalogue: Catalogue,
+    catalogue: Arc<Catalogue>,
     environment: Environment,
     limits: SupervisorLimits,
     lookups: Lookups,
+    /// The tables that workspaces have of their own.
+    tables: Tables,
     slots: Mutex<HashMap<ServerKey, Arc<Slot>>>,
 }
 
@@ -82,10 +86,11 @@ impl Supervisor {
         limits: SupervisorLimits,
     ) -> Self {
         Self {
-            catalogue,
+            catalogue: Arc::new(catalogue),
             environment,
             limits,
             lookups: Lookups::default(),
+            tables: Tables::default(),
             slots: Mutex::default(),
         }
     }
@@ -149,11 +154,17 @@ fn make_room(
 #[async_trait]
 impl LanguageServers for Supervisor {
     fn candidates(&self, file: &WorkspacePath) -> Vec<Candidate> {
-        (self.lookups).candidates(&self.catalogue, file, &self.environment)
+        let catalogue = self.tables.of(&self.catalogue, file.workspace());
+        (self.lookups).candidates(&catalogue, file, &self.environment)
     }
 
     fn forget(&self) {
         self.lookups.forget();
+    }
+
+    fn notes(&self, workspace: &Workspace) -> Vec<String> {
+        let note = self.tables.note(&self.catalogue, workspace);
+        note.into_iter().collect()
     }
 
     fn extensions(&self) -> Vec<String> {
@@ -161,13 +172,10 @@ impl LanguageServers for Supervisor {
     }
 
     fn survey(&self, workspace: &Workspace) -> Vec<Candidate> {
-        let folders = folders_with_files(workspace, &self.catalogue);
+        let catalogue = self.tables.of(&self.catalogue, workspace);
+        let folders = folders_with_files(workspace, &catalogue);
         let mut surveyed: Vec<Candidate> = Vec::new();
-        for (row, folders) in self.catalogue.rows().iter().zip(folders) {
-            let of_root = candidate(row, &workspace.root_path(), &self.environment);
-            if of_root.root.is_ok() && !row.markers.is_empty() || folders.is_empty() {
-                surveyed.push(of_root);
-            }
+        for (row, folders) in catalogue.rows().iter().zip(folders) {
             for folder in folders {
                 let Ok(folder) = workspace.resolve_path(&folder) else {
                     continue;

@@ -25,6 +25,9 @@ use crate::uri;
 /// What is left of a call's time to write its result.
 const REST: Duration = Duration::from_millis(250);
 
+/// Servers that cannot be used of which it is said what they lack.
+const MAX_TOLD: usize = 3;
+
 /// How long a start may take before it is worth a word.
 const SILENT: Duration = Duration::from_millis(100);
 
@@ -122,14 +125,12 @@ impl<'a> Ask<'a> {
     /// Returns the server of a file, started where it does not run.
     pub(super) async fn server(&self, file: &WorkspacePath) -> Result<Chosen, Error> {
         let candidates = self.servers.candidates(file);
-        let chosen = candidates
-            .iter()
-            .find(|candidate| candidate.is_usable() && !candidate.row.linter);
+        let chosen = candidates.iter().find(|candidate| candidate.is_main());
         let Some(candidate) = chosen else {
             return Err(none_usable(file.relative(), &candidates, self.servers));
         };
         let server = self.lease(candidate).await?;
-        let mut notes = Vec::new();
+        let mut notes = self.servers.notes(file.workspace());
         for passed in candidates
             .iter()
             .take_while(|passed| passed.id() != candidate.id())
@@ -227,6 +228,13 @@ pub(super) fn left_out(candidate: &Candidate) -> Option<String> {
     Some(rejected.to_string())
 }
 
+/// Counts what a candidate lacks.
+fn lacking(candidate: &Candidate) -> u8 {
+    let missing = [candidate.root.is_err(), candidate.program.is_err()];
+    let count = missing.into_iter().filter(|is_missing| *is_missing).count();
+    u8::try_from(count).unwrap_or(u8::MAX)
+}
+
 /// Says why no server of a file can be used.
 pub(super) fn none_usable(
     what: &str,
@@ -242,7 +250,14 @@ pub(super) fn none_usable(
     let mut why = Vec::new();
     let mut next = Vec::new();
     let mut is_root_missing = false;
-    for candidate in candidates.iter().filter(|candidate| !candidate.row.linter) {
+    let main = candidates.iter().filter(|candidate| !candidate.row.linter);
+    let main: Vec<&Candidate> = main.collect();
+    // Those that lack least; the others only by name.
+    let least = main.iter().map(|candidate| lacking(candidate)).min();
+    let (told, others): (Vec<&Candidate>, Vec<&Candidate>) =
+        main.iter().partition(|c| Some(lacking(c)) == least);
+    let told = told.into_iter();
+    for candidate in told.take(MAX_TOLD) {
         why.push(format!("`{}`: {}", candidate.id(), candidate.lacks()));
         if candidate.root.is_err() {
             is_root_missing = true;
@@ -254,6 +269,11 @@ pub(super) fn none_usable(
                 candidate.row.install
             ));
         }
+    }
+    if !others.is_empty() {
+        let mut names: Vec<String> = others.iter().map(|c| format!("`{}`", c.id())).collect();
+        names.dedup();
+        why.push(format!("less is there of {}", names.join(", ")));
     }
     if next.is_empty() && is_root_missing {
         next.push("add one of these files to the project, or search with other tools".to_owned());

@@ -46,11 +46,10 @@ pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Resul
             pid,
         });
     }
-    for candidate in candidates.iter().filter(|c| !c.is_usable()) {
+    let others = candidates.iter().filter(|c| !c.is_usable()).count();
+    if others > 0 {
         text.push_str(&format!(
-            "\n- {}: not usable: {}",
-            candidate.id(),
-            candidate.lacks()
+            "\n{others} others cannot be used here; `status` says why"
         ));
     }
     details.total = details.servers.len();

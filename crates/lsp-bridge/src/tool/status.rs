@@ -22,23 +22,83 @@ pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Resul
         None => ask.servers.survey(ask.workspace),
     };
     let mut details = LspDetails::new(LspAction::Status);
+    details.notes = ask.servers.notes(ask.workspace);
     let mut lines = Vec::new();
+    let mut others = Others::default();
     let main = candidates.iter().find(|c| c.is_usable() && !c.row.linter);
     for candidate in &candidates {
         let phase = ask.servers.phase(candidate);
         let (state, detail) = describe(candidate, &phase);
-        lines.push(line(candidate, &detail));
+        if file.is_some() || !others.take(candidate, &candidates) {
+            lines.push(line(candidate, &detail));
+        }
         if let (Some(_), ServerPhase::Running(running)) = (file, &phase) {
             lines.extend(actions(running));
         }
-        details.notes.extend(left_out(candidate));
+        let left_out = left_out(candidate).filter(|note| !details.notes.contains(note));
+        details.notes.extend(left_out);
         details
             .servers
             .push(server(candidate, &phase, state, &detail));
     }
     details.total = details.servers.len();
-    let text = heading(file, &candidates, main, ask) + &lines.concat();
+    let text = heading(file, &candidates, main, ask) + &lines.concat() + &others.lines();
     Ok(details.into_answer(text))
+}
+
+/// Servers that are named in one line: others of their languages come first, or
+/// they only report faults.
+#[derive(Default)]
+struct Others {
+    not_installed: Vec<String>,
+    not_set_up: Vec<String>,
+}
+
+impl Others {
+    /// Takes a candidate that needs no line of its own; returns whether it did.
+    fn take(&mut self, candidate: &Candidate, all: &[Candidate]) -> bool {
+        let list = match (&candidate.root, &candidate.program) {
+            _ if candidate.row.disabled => return false,
+            // What was there and left out is worth a line.
+            (_, Err(missing)) if !missing.rejected.is_empty() => return false,
+            (Ok(_), Err(_)) => &mut self.not_installed,
+            (Err(_), Err(_)) => &mut self.not_set_up,
+            (_, Ok(_)) => return false,
+        };
+        // The first of a language says how it can be served.
+        let mains = all.iter().filter(|other| !other.row.linter);
+        let before = mains.take_while(|other| other.id() != candidate.id());
+        let usable = all.iter().filter(|other| other.is_main());
+        let shares = |other: &Candidate| {
+            let mut languages = candidate.row.files.iter().map(|files| &files.language);
+            let own = &other.row.files;
+            languages.any(|language| own.iter().any(|files| files.language == *language))
+        };
+        if !candidate.row.linter && !before.chain(usable).any(shares) {
+            return false;
+        }
+        let name = match candidate.row.install.as_str() {
+            "" => candidate.id().to_owned(),
+            hint => format!("{} ({hint})", candidate.id()),
+        };
+        if !list.contains(&name) {
+            list.push(name);
+        }
+        true
+    }
+
+    fn lines(&self) -> String {
+        let mut text = String::new();
+        for (what, names) in [
+            ("can be used as well once installed", &self.not_installed),
+            ("neither installed nor set up here", &self.not_set_up),
+        ] {
+            if !names.is_empty() {
+                text.push_str(&format!("\n- {what}: {}", names.join(", ")));
+            }
+        }
+        text
+    }
 }
 
 fn heading(
@@ -55,15 +115,28 @@ fn heading(
         ),
         (Some(file), _, None) => format!("no language server can be used for `{file}`:"),
         (Some(file), _, Some(main)) => {
-            let others = usable - 1;
-            let why = match others {
+            let is_other = |c: &&Candidate| c.is_usable() && !c.row.linter && c.id() != main.id();
+            let why = match candidates.iter().filter(is_other).count() {
                 0 => "the only one that can be used",
                 _ => "the first in the table that can be used",
             };
-            format!("`{file}` is served by {}, {why}:", main.id())
+            let linters = candidates.iter().filter(|c| c.is_usable() && c.row.linter);
+            let linters: Vec<&str> = linters.map(Candidate::id).collect();
+            let beside = match linters.as_slice() {
+                [] => String::new(),
+                linters => format!("; diagnostics also come from {}", linters.join(", ")),
+            };
+            format!("`{file}` is served by {}, {why}{beside}:", main.id())
         }
+        (None, 0, _) => format!(
+            "no file here is in a language that a server is known for; servers are known for {}",
+            ask.servers.extensions().join(", ")
+        ),
+        (None, count, _) if usable == 0 => format!(
+            "none of the {count} language servers that are known for files here can be used:"
+        ),
         (None, count, _) => format!(
-            "{usable} of {count} language servers can be used in this workspace (those that run are shared and start on the first question):"
+            "{usable} of {count} language servers that are known for files here can be used; each starts with the first question, and is shared by all runs:"
         ),
     }
 }
@@ -86,6 +159,9 @@ fn describe(candidate: &Candidate, phase: &ServerPhase) -> (&'static str, String
     if let Err(missing) = &candidate.program {
         let text = format!("not usable: {missing}{}", install(candidate));
         return ("no_executable", text);
+    }
+    if let Some(refused) = &candidate.refused {
+        return ("refused", format!("not usable: {refused}"));
     }
     match phase {
         ServerPhase::NotStarted => ("not_started", "can be used, not started yet".to_owned()),

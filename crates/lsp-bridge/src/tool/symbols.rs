@@ -41,7 +41,7 @@ pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answe
     let uri = uri::from_path(file.absolute());
     let params = json!({ "textDocument": { "uri": uri } });
     let is_empty = |reply: &Value| reply.as_array().is_none_or(Vec::is_empty);
-    let (reply, _) = ask
+    let (reply, readiness) = ask
         .request(&server, method, &params, |reply| reply, is_empty)
         .await?;
     let mut found = Vec::new();
@@ -52,6 +52,9 @@ pub(super) async fn of_file(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answe
     let mut details = LspDetails::new(LspAction::Symbols);
     details.answered_by.push(server.id().to_owned());
     details.notes = notes;
+    if let (true, Readiness::Loading { .. }) = (found.is_empty(), &readiness) {
+        details.incomplete = missing(&server, &readiness);
+    }
     fill(&mut details, &server, ask, &found, MAX_OF_FILE).await;
     if unreadable > 0 {
         details.notes.push(unreadable_note(unreadable));

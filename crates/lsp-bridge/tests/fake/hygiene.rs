@@ -16,6 +16,14 @@ pub(crate) fn tests() -> Vec<Trial> {
             same_ids,
         ),
         test("pitfall_6_changed_contents_are_asked_again", asked_again),
+        test(
+            "pitfall_8_a_server_is_sent_nothing_that_it_does_not_offer",
+            nothing_unknown,
+        ),
+        test(
+            "pitfall_22_a_push_about_an_older_text_does_not_join_a_pull",
+            older_push_beside_pull,
+        ),
         test("pitfall_9_saves_are_sent_where_they_are_wanted", saves),
         test(
             "pitfall_24_pulls_that_are_registered_later_are_used",
@@ -90,6 +98,88 @@ async fn asked_again() {
     let found = setting.ask("definition").await;
     assert_eq!(found.text, "definition of `one`:\na.fake:1:1: one two");
     assert_eq!(setting.sent("textDocument/definition").len(), 3);
+    setting.end().await;
+}
+
+/// Some servers die of a request that they do not know.
+async fn nothing_unknown() {
+    let steps = vec![vec![Reply(json!({ "contents": "said" }))]];
+    let mut script = script(&[("textDocument/hover", steps)]);
+    script.capabilities = json!({ "hoverProvider": true, "textDocumentSync": 1 });
+    let setting = Setting::new(script);
+    for action in [
+        "hover",
+        "definition",
+        "type_definition",
+        "implementation",
+        "references",
+        "code_actions",
+    ] {
+        setting.ask(action).await;
+    }
+    for action in ["symbols", "diagnostics", "status"] {
+        let arguments = json!({ "action": action, "file": "a.fake" });
+        setting.call(arguments).await;
+    }
+    let query = json!({ "action": "symbols", "query": "one" });
+    setting.call(query).await;
+    setting.write("b.fake", "one\n");
+    setting.ask("hover").await;
+    let mut methods = setting.methods();
+    methods.sort();
+    methods.dedup();
+    assert_eq!(
+        methods,
+        [
+            "initialize",
+            "initialized",
+            "textDocument/didOpen",
+            "textDocument/hover",
+            "workspace/didChangeWatchedFiles",
+        ]
+    );
+    setting.end().await;
+}
+
+/// What the check published of the text before stays out until it has ended.
+async fn older_push_beside_pull() {
+    let progress = |token: &str, value: Value| {
+        let params = json!({ "token": token, "value": value });
+        Send(json!({ "jsonrpc": "2.0", "method": "$/progress", "params": params }))
+    };
+    let token = "rust-analyzer/flycheck/0";
+    let begin = || progress(token, json!({ "kind": "begin", "title": "check" }));
+    let end = || progress(token, json!({ "kind": "end" }));
+    let fault = |message: &str| json!({ "range": range(0, 0, 3), "message": message });
+    let push = publish(json!(1), json!([fault("checked")]));
+    let mut script = script(&[
+        (
+            "rust-analyzer/runFlycheck",
+            vec![vec![begin(), Send(push), end()], vec![begin()]],
+        ),
+        (
+            "textDocument/diagnostic",
+            vec![vec![Reply(json!({ "items": [fault("pulled")] }))]],
+        ),
+        ("textDocument/documentSymbol", vec![vec![Reply(json!([]))]]),
+    ]);
+    script.capabilities["diagnosticProvider"] = json!({});
+    let row = "\"always\"\ndiagnostics = \"flycheck\"";
+    let setting = Setting::with(script, row, limits(), SupervisorLimits::default());
+    let ask = || setting.call(json!({ "action": "diagnostics", "file": "a.fake" }));
+    let both = ask().await;
+    assert_eq!(
+        both.text,
+        "2 errors and 0 warnings in `a.fake` (fake):\n1:1 error pulled\n1:1 error checked"
+    );
+    assert_eq!(both.details["verdict"], json!({ "kind": "fresh" }));
+    setting.write("a.fake", "one changed\n");
+    let stale = ask().await;
+    assert_eq!(
+        stale.text,
+        "partial: fake: `cargo check` has not ended in time\n\
+         1 error and 0 warnings in `a.fake` (fake):\n1:1 error pulled"
+    );
     setting.end().await;
 }
 
@@ -177,9 +267,12 @@ async fn push_without_version() {
         json!([{ "range": range(0, 0, 3), "message": "m" }]),
     );
     let setting = Setting::new(script(&[
-        ("textDocument/didOpen", vec![vec![Send(push)]]),
+        ("textDocument/didChange", vec![vec![Send(push)]]),
         ("textDocument/documentSymbol", vec![vec![Reply(json!([]))]]),
+        ("textDocument/hover", vec![vec![Reply(json!(null))]]),
     ]));
+    setting.ask("hover").await;
+    setting.write("a.fake", "one changed\n");
     let told = setting
         .call(json!({ "action": "diagnostics", "file": "a.fake" }))
         .await;
@@ -249,6 +342,7 @@ async fn never_proven() {
     let script = script(&[
         ("textDocument/references", steps),
         ("textDocument/definition", empty.clone()),
+        ("textDocument/documentSymbol", empty.clone()),
         ("workspace/symbol", empty),
     ]);
     let servers = SupervisorLimits::default();
@@ -270,6 +364,9 @@ async fn never_proven() {
     );
     for outcome in [
         setting.ask("definition").await,
+        setting
+            .call(json!({ "action": "symbols", "file": "a.fake" }))
+            .await,
         setting
             .call(json!({ "action": "symbols", "query": "x" }))
             .await,

@@ -210,6 +210,15 @@ impl Setting {
         std::fs::write(self.folder.path().join(name), text).unwrap();
     }
 
+    /// Returns the methods of all that the server was sent so far.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let messages = log.lines().map(|line| serde_json::from_str(line).unwrap());
+        let methods =
+            messages.filter_map(|message: Value| Some(message["method"].as_str()?.to_owned()));
+        methods.collect()
+    }
+
     /// Returns what the server was sent so far with this method.
     pub(crate) fn sent(&self, method: &str) -> Vec<Value> {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();

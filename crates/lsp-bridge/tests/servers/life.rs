@@ -1,10 +1,12 @@
 //! How servers start, are shared, and end.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_bridge::{Catalogue, LspLimits};
+use host::process::Environment;
+use lsp_bridge::{Catalogue, LspLimits, Supervisor};
 use serde_json::json;
 use tiers::{ErrorKind, Trust};
 
@@ -73,7 +75,12 @@ async fn pitfall_46_a_crash_is_told_and_the_next_call_works() {
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     wait_for_end(&pids).await;
-    let after = project.ask("hover", "a.py", 1, "core").await;
+    let mut after = project.ask("hover", "a.py", 1, "core").await;
+    // The end of a process is heard of a moment after it.
+    if let Some(error) = &after.error {
+        assert_eq!(error.kind, ErrorKind::Crashed, "{}", after.text);
+        after = project.ask("hover", "a.py", 1, "core").await;
+    }
     assert_eq!(after.text, before.text);
     assert_ne!(project.pids().await, pids);
     project.end().await;
@@ -125,7 +132,7 @@ async fn pitfall_48_status_says_what_is_missing() {
     assert!(
         status
             .text
-            .starts_with("1 of 3 language servers can be used"),
+            .starts_with("1 of 9 language servers that are known for files here can be used"),
         "{}",
         status.text
     );
@@ -139,7 +146,7 @@ async fn pitfall_48_status_says_what_is_missing() {
     assert!(
         status
             .text
-            .contains("- clangd: not usable: there is no `compile_commands.json`"),
+            .contains("- can be used as well once installed: basedpyright (pip install"),
         "{}",
         status.text
     );
@@ -230,4 +237,48 @@ async fn arguments_that_name_no_place_are_refused_before_a_server_starts() {
         );
     }
     assert!(project.pids().await.is_empty());
+}
+
+/// Programs that fetch others.
+const FETCHING: &[&str] = &[
+    "npm", "npx", "pip", "pip3", "pipx", "uv", "cargo", "rustup", "go", "gem", "dotnet", "curl",
+    "wget", "git", "brew", "apt-get",
+];
+
+#[tokio::test]
+async fn pitfall_53_nothing_is_fetched_for_a_server_that_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = tempfile::tempdir().unwrap();
+    let ran = bin.path().join("ran");
+    for program in FETCHING {
+        let path = bin.path().join(program);
+        let script = format!("#!/bin/sh\necho {program} >> '{}'\n", ran.display());
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for name in ["pyproject.toml", "tsconfig.json", "Cargo.toml", "go.mod"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let files = ["a.py", "a.ts", "a.rs", "a.go"];
+    for name in files {
+        std::fs::write(folder.path().join(name), "core\n").unwrap();
+    }
+    let environment = Environment::empty().with("PATH", bin.path());
+    let supervisor = Arc::new(Supervisor::new(Catalogue::built_in(), environment));
+    let limits = LspLimits::default();
+    let registry = registry(folder.path(), Trust::Trusted, &supervisor, limits);
+    for name in files {
+        for action in ["symbols", "diagnostics", "reload"] {
+            let asked = call(&registry, json!({ "action": action, "file": name })).await;
+            assert_eq!(asked.error.unwrap().kind, ErrorKind::Unavailable);
+            assert!(
+                asked.text.contains("there is no executable"),
+                "{}",
+                asked.text
+            );
+        }
+    }
+    let status = call(&registry, json!({ "action": "status" })).await;
+    assert!(status.text.contains("to get it: "), "{}", status.text);
+    assert!(!ran.exists(), "{:?}", std::fs::read_to_string(ran));
 }

@@ -36,6 +36,8 @@ pub(crate) struct Opening {
     pub(crate) catalogue: Catalogue,
     pub(crate) servers: SupervisorLimits,
     pub(crate) calls: LspLimits,
+    /// Folders of `.toolset/servers` whose programs are found.
+    pub(crate) programs: &'static [&'static str],
 }
 
 impl Default for Opening {
@@ -45,25 +47,29 @@ impl Default for Opening {
             catalogue: Catalogue::built_in(),
             servers: SupervisorLimits::default(),
             calls: LspLimits::default(),
+            programs: &["pyright", "clangd"],
         }
     }
 }
 
-/// Where `cargo xtask setup` installs servers.
-pub(crate) fn installed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolset/servers")
+/// Returns where `cargo xtask setup` installs the programs of a server.
+pub(crate) fn installed(name: &str) -> PathBuf {
+    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolset/servers");
+    let folder = servers.join(name);
+    let of_npm = folder.join("node_modules/.bin");
+    if of_npm.is_dir() {
+        of_npm
+    } else {
+        folder.join("bin")
+    }
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "where the tests start is their edge"
 )]
-pub(crate) fn environment() -> Environment {
-    let servers = installed();
-    let own = [
-        servers.join("pyright/node_modules/.bin"),
-        servers.join("clangd/bin"),
-    ];
+pub(crate) fn environment(programs: &[&str]) -> Environment {
+    let own: Vec<PathBuf> = programs.iter().map(|name| installed(name)).collect();
     for folder in &own {
         assert!(
             folder.is_dir(),
@@ -87,7 +93,7 @@ impl Project {
             write(folder.path(), name, text);
         }
         // So that tests find their own processes among those of others.
-        let environment = environment().with(FOLDER, folder.path());
+        let environment = environment(opening.programs).with(FOLDER, folder.path());
         let supervisor = Supervisor::with_limits(opening.catalogue, environment, opening.servers);
         let supervisor = Arc::new(supervisor);
         let registry = registry(folder.path(), opening.trust, &supervisor, opening.calls);
