@@ -89,7 +89,7 @@ pub use event::{Event, EventKind, EventQueue, EventSink, Outcome};
 pub use gate::{Approval, ApprovalRequest, Approver, Decision, GateRequest, Guardrail};
 pub use id::{CallId, RunId};
 pub use nearest::nearest;
-pub use notices::RunNotices;
+pub use notices::{NoticeId, RunNotices};
 pub use output::{Content, ToolOutput};
 pub use registry::{
     Absence, Admission, BuildError, Call, Dispatch, Group, Hold, Registry, RegistryBuilder,

@@ -10,7 +10,7 @@ const TOTAL_BYTES: usize = 8 * 1024;
 /// One notice is a few sentences; a longer one is cut.
 const ONE: Caps = Caps {
     lines: 40,
-    bytes: 2 * 1024,
+    bytes: 4 * 1024,
 };
 
 /// The notices of one run: a late report, a peer that died, output in between.
@@ -22,37 +22,66 @@ pub struct RunNotices {
     waiting: Mutex<Waiting>,
 }
 
+/// Names a notice that still waits, so that it can be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NoticeId(u64);
+
 #[derive(Debug, Default)]
 struct Waiting {
-    texts: VecDeque<String>,
+    texts: VecDeque<(NoticeId, String)>,
     bytes: usize,
     dropped: usize,
+    /// How many there ever were.
+    count: u64,
 }
 
 impl RunNotices {
     /// Adds a notice; blank ones are ignored.
-    pub fn push(&self, text: impl Into<String>) {
+    ///
+    /// Returns its name for [`revoke`](Self::revoke).
+    pub fn push(&self, text: impl Into<String>) -> NoticeId {
         let text = text.into();
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.count += 1;
+        let id = NoticeId(waiting.count);
         if text.trim().is_empty() {
-            return;
+            return id;
         }
         let text = cap_text(text.trim_end(), ONE, "the rest is not kept").text;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.bytes += text.len();
-        waiting.texts.push_back(text);
+        waiting.texts.push_back((id, text));
         while waiting.bytes > TOTAL_BYTES {
-            let Some(oldest) = waiting.texts.pop_front() else {
+            let Some((_, oldest)) = waiting.texts.pop_front() else {
                 break;
             };
             waiting.bytes -= oldest.len();
             waiting.dropped += 1;
         }
+        id
+    }
+
+    /// Takes a notice back that is not true any more.
+    ///
+    /// Returns whether it still waited: `false` where the model was told it, or
+    /// it was dropped.
+    pub fn revoke(&self, id: NoticeId) -> bool {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = waiting.texts.iter().position(|(known, _)| *known == id);
+        let Some((_, text)) = at.and_then(|at| waiting.texts.remove(at)) else {
+            return false;
+        };
+        waiting.bytes -= text.len();
+        true
     }
 
     /// Takes all notices, oldest first; each is returned exactly once.
     pub fn drain(&self) -> Vec<String> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = std::mem::take(&mut *waiting);
+        let rest = Waiting {
+            count: waiting.count,
+            ..Waiting::default()
+        };
+        let taken = std::mem::replace(&mut *waiting, rest);
         let mut texts = Vec::with_capacity(taken.texts.len() + 1);
         if taken.dropped > 0 {
             texts.push(format!(
@@ -60,7 +89,7 @@ impl RunNotices {
                 taken.dropped
             ));
         }
-        texts.extend(taken.texts);
+        texts.extend(taken.texts.into_iter().map(|(_, text)| text));
         texts
     }
 
@@ -87,6 +116,17 @@ mod tests {
         notices.push("two");
         assert_eq!(notices.drain(), ["one", "two"]);
         assert!(notices.drain().is_empty());
+    }
+
+    #[test]
+    fn a_notice_is_taken_back_unless_it_was_told() {
+        let notices = RunNotices::default();
+        let [one, two] = ["one", "two"].map(|text| notices.push(text));
+        assert!(notices.revoke(one) && !notices.revoke(one));
+        assert_eq!(notices.drain(), ["two"]);
+        assert!(!notices.revoke(two));
+        assert_ne!(notices.push("three"), two);
+        assert_eq!(notices.drain(), ["three"]);
     }
 
     #[test]
