@@ -9,13 +9,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use host::{DiskFiles, HarnessFiles, Workspace};
 use tiers::{Approver, EventSink, Guardrail, Mode, Tier, Tool};
-use toolset::Toolset;
 #[cfg(feature = "kernel")]
 use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
 #[cfg(feature = "lsp")]
 use toolset::lsp::{Catalogue, LanguageServers, Supervisor};
 #[cfg(feature = "structural")]
 use toolset::structural::{CompiledGrammars, GrammarSource};
+use toolset::{Toolset, ToolsetBuilder};
 
 use crate::commands::remark;
 use crate::files as file_tools;
@@ -149,11 +149,11 @@ pub(crate) fn assemble(
     }
     if attachments.file_tools {
         for tool in file_tools::tools(&workspace, files) {
-            builder = builder.shared(tool);
+            builder = attach(builder, tool);
         }
     }
     for tool in attachments.tools {
-        builder = builder.shared(tool);
+        builder = attach(builder, tool);
     }
     if let Some(guardrail) = attachments.guardrail {
         builder = builder.guardrail(guardrail);
@@ -169,6 +169,14 @@ pub(crate) fn assemble(
         toolset.registry().run().notices().push(remark);
     }
     Ok(toolset)
+}
+
+/// Attaches a tool; what one of the tier `write` writes is checked.
+fn attach(builder: ToolsetBuilder, tool: Arc<dyn Tool>) -> ToolsetBuilder {
+    match tool.spec().tier {
+        Tier::Write => builder.writing(tool),
+        Tier::Read | Tier::Exec => builder.shared(tool),
+    }
 }
 
 /// Returns the interpreters of the project.

@@ -6,7 +6,7 @@
 //!
 //! Source: Language Server Protocol 3.17, "Diagnostics".
 
-mod flycheck;
+pub(crate) mod flycheck;
 pub(crate) mod tsserver;
 
 use std::time::Duration;
@@ -19,6 +19,7 @@ use crate::documents::Document;
 use crate::error::Error;
 use crate::readiness::Readiness;
 use crate::row::Diagnostics;
+use crate::seen::Progress;
 use crate::server::{InUse, Look};
 use crate::uri;
 
@@ -27,8 +28,10 @@ const METHOD: &str = "textDocument/diagnostic";
 const REGISTRATION: Duration = Duration::from_secs(1);
 /// How long a push may take.
 const PUSH: Duration = Duration::from_secs(20);
-/// How long nothing more must come after a push that names no version.
-const QUIET: Duration = Duration::from_millis(300);
+
+/// How long a server that names no versions may take to publish about a text
+/// that it has surely read.
+const SILENCE: Duration = Duration::from_millis(300);
 
 /// Whether diagnostics can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,18 +61,46 @@ pub(crate) async fn of_file(
     deadline: Instant,
 ) -> Result<Report, Error> {
     let document = server.open(file, Look::Always).await?;
+    let own = own(server, file, document, deadline).await?;
+    whole(server, file, own, deadline).await
+}
+
+/// Asks a server for what it finds itself in a document that is open.
+pub(crate) async fn own(
+    server: &InUse,
+    file: &WorkspacePath,
+    document: Document,
+    deadline: Instant,
+) -> Result<Report, Error> {
     let (items, verdict) = match server.diagnostics() {
-        Diagnostics::Offered => offered(server, file, &document, deadline).await?,
-        Diagnostics::Tsserver => tsserver::ask(server, file, deadline).await?,
-        Diagnostics::Flycheck => {
-            let own = offered(server, file, &document, deadline).await?;
-            checked(server, file, deadline, own).await?
+        Diagnostics::Offered | Diagnostics::Flycheck => {
+            offered(server, file, &document, deadline).await?
         }
+        Diagnostics::Tsserver => tsserver::ask(server, file, deadline).await?,
     };
     Ok(Report {
         items,
         verdict,
         document,
+    })
+}
+
+/// Adds what only a check of the files on the disk finds, where there is one.
+pub(crate) async fn whole(
+    server: &InUse,
+    file: &WorkspacePath,
+    own: Report,
+    deadline: Instant,
+) -> Result<Report, Error> {
+    if server.diagnostics() != Diagnostics::Flycheck {
+        return Ok(own);
+    }
+    let found = (own.items, own.verdict);
+    let (items, verdict) = checked(server, file, deadline, found).await?;
+    Ok(Report {
+        items,
+        verdict,
+        document: own.document,
     })
 }
 
@@ -197,43 +228,63 @@ async fn pushed(
     deadline: Instant,
 ) -> Result<(Vec<Value>, Verdict), Error> {
     let path = file.absolute();
-    let until = deadline.min(Instant::now() + PUSH);
+    let begun = Instant::now();
+    let until = deadline.min(begun + PUSH);
     let mut changes = server.seen().changes();
     // Where versions are missing: what comes after its reply is about our text.
-    let mut barrier = None;
+    let mut barrier: Option<(u64, Instant)> = None;
+    let mut wants_barrier = false;
+    let pass = pass_barrier(server, file, until);
+    tokio::pin!(pass);
     loop {
         changes.mark_unchanged();
         let published = server.seen().published(path);
-        let published = published.filter(|push| push.number > document.sent_after);
-        let mut look_again = until;
+        let mark = document.sent_after;
+        let published = published.filter(|push| push.number > mark);
+        // One that still works on the text publishes again.
+        let progress = server.seen().progress_of(path, mark);
+        let (published, settles) = match progress {
+            Progress::Done => (published, None),
+            Progress::DoneAt(at) if at <= Instant::now() || !document.has_new_includes => {
+                (published, None)
+            }
+            Progress::DoneAt(at) => (None, Some(at)),
+            Progress::Busy => (None, None),
+        };
+        let mut look_again = settles.map_or(until, |at| at.min(until));
         if let Some(push) = published {
+            let quiet_at = push.at + server.seen().quiet(path);
+            let is_quiet = Instant::now() >= quiet_at;
+            if !is_quiet {
+                look_again = quiet_at.min(until);
+            }
             match push.version {
                 Some(version) if version >= document.version => {
-                    return Ok((push.items, Verdict::Fresh));
-                }
-                Some(_) => {}
-                None => {
-                    let passed = match barrier {
-                        Some(passed) => passed,
-                        None => {
-                            pass_barrier(server, file, until).await?;
-                            let passed = server.seen().publishes();
-                            barrier = Some(passed);
-                            passed
-                        }
-                    };
-                    let quiet_at = push.at + QUIET;
-                    let is_quiet = Instant::now() >= quiet_at;
-                    if is_quiet && (push.number > passed || server.has_seen_no_edit(document).await)
-                    {
-                        return Ok((push.items, Verdict::Fresh));
-                    }
                     if is_quiet {
-                        let missing = "the server does not say which text it read; \
-                                       an edit of the last moment may be missing";
-                        return Ok((push.items, Verdict::Partial(missing.to_owned())));
+                        if document.has_new_includes {
+                            server.settle(file, document, begun).await;
+                        }
+                        return Ok((push.items.to_vec(), Verdict::Fresh));
                     }
-                    look_again = quiet_at.min(until);
+                }
+                Some(_) if server.seen().echoes_versions() => {}
+                named => {
+                    wants_barrier = true;
+                    if let Some((passed, at)) = barrier {
+                        let is_ours =
+                            push.number > passed || server.has_seen_no_edit(document).await;
+                        if is_quiet && is_ours {
+                            return Ok((push.items.to_vec(), Verdict::Fresh));
+                        }
+                        // One that names versions may be about to name this one.
+                        let silent_at = at + SILENCE * if named.is_some() { 2 } else { 1 };
+                        look_again = look_again.min(silent_at.max(quiet_at));
+                        if is_quiet && Instant::now() >= silent_at {
+                            let missing = "the server does not say which text it read; \
+                                           an edit of the last moment may be missing";
+                            return Ok((push.items.to_vec(), Verdict::Partial(missing.to_owned())));
+                        }
+                    }
                 }
             }
         }
@@ -251,6 +302,10 @@ async fn pushed(
         }
         tokio::select! {
             _ = changes.changed() => {}
+            passed = &mut pass, if wants_barrier && barrier.is_none() => {
+                passed?;
+                barrier = Some((server.seen().publishes(), Instant::now()));
+            }
             () = server.wait_until_closed() => {
                 // Asking says how it ended.
                 server.request(METHOD, &Value::Null, until).await?;

@@ -14,15 +14,19 @@ use std::time::SystemTime;
 
 use host::text::{LineIndex, SourceText};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::capabilities::{Save, Sync};
 use crate::client::{Client, RequestError};
+use crate::seen::Seen;
 use crate::stamp::Stamp;
 use crate::tree::Change;
 use crate::uri;
 
 /// Documents that stay open at one server.
 const MAX_OPEN: usize = 64;
+/// Endings of files that others do not include.
+const COMPILED: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "m", "mm", "cu"];
 /// The largest document, in bytes.
 pub(crate) const MAX_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -34,11 +38,29 @@ pub(crate) struct Document {
     pub(crate) version: i64,
     /// How often the server had published when this text was sent.
     pub(crate) sent_after: u64,
+    /// Whether what it includes was changed, or which files those are, since it
+    /// was last reported on.
+    pub(crate) has_new_includes: bool,
+    /// When it was opened, or last reported on with all that it includes.
+    settled: Instant,
     stamp: Stamp,
     last_used: u64,
 }
 
 impl Document {
+    /// Builds one that is not open, for reading what is said of its text.
+    pub(crate) fn of_text(text: Arc<LineIndex<String>>) -> Self {
+        Self {
+            text,
+            version: 0,
+            sent_after: 0,
+            has_new_includes: false,
+            settled: Instant::now(),
+            stamp: Stamp::default(),
+            last_used: 0,
+        }
+    }
+
     /// Returns whether the file surely has not changed since `moment`.
     pub(crate) fn is_older_than(&self, moment: SystemTime) -> bool {
         self.stamp.is_older_than(moment)
@@ -68,14 +90,15 @@ pub(crate) struct Documents {
     clock: u64,
     /// How often the server was told of something that changed.
     edits: u64,
+    /// When a file last changed that others may include.
+    included: Option<Instant>,
 }
 
 /// How to speak with the server.
 pub(crate) struct Wire<'a> {
     pub(crate) client: &'a Client,
     pub(crate) sync: Sync,
-    /// How often the server has published.
-    pub(crate) publishes: u64,
+    pub(crate) seen: &'a Seen,
 }
 
 impl Documents {
@@ -130,6 +153,9 @@ impl Documents {
         if !changes.is_empty() {
             self.edits += 1;
         }
+        if changes.iter().any(|(path, _)| may_be_included(path)) {
+            self.included = Some(Instant::now());
+        }
         wire.files_changed(&changes)?;
         for (path, text, stamp) in changed {
             self.change(&path, text, stamp, wire)?;
@@ -152,6 +178,8 @@ impl Documents {
         let clock = self.clock;
         if let Some(document) = self.open.get_mut(path) {
             document.last_used = clock;
+            let is_newer = |at| at > document.settled;
+            document.has_new_includes |= self.included.is_some_and(is_newer);
             return Ok((document.clone(), Vec::new()));
         }
         let stamp = Stamp::take(path)
@@ -160,11 +188,15 @@ impl Documents {
         let closed = self.make_room(wire)?;
         let document = Document {
             version: self.next_version(path),
-            sent_after: wire.publishes,
+            sent_after: wire.seen.publishes(),
             text: Arc::new(LineIndex::new(text)),
+            // It is read from the beginning.
+            has_new_includes: false,
+            settled: Instant::now(),
             stamp,
             last_used: clock,
         };
+        wire.seen.sent(path);
         if wire.sync.opens {
             wire.notify(
                 "textDocument/didOpen",
@@ -180,6 +212,31 @@ impl Documents {
         Ok((document, closed))
     }
 
+    /// Notes that a document was reported on as it was at `since`, with all that it
+    /// includes.
+    pub(crate) fn settle(&mut self, path: &Path, version: i64, since: Instant) {
+        let document = self.open.get_mut(path);
+        if let Some(document) = document.filter(|document| document.version == version) {
+            document.settled = since;
+            document.has_new_includes = false;
+        }
+    }
+
+    /// Says that an open document was saved.
+    pub(crate) fn saved(&self, path: &Path, wire: &Wire<'_>) -> Result<(), RequestError> {
+        match self.open.get(path) {
+            Some(document) => wire.saved(path, document.text.text()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the files that are open, the last used first.
+    pub(crate) fn by_use(&self) -> Vec<PathBuf> {
+        let mut open: Vec<_> = self.open.iter().collect();
+        open.sort_by_key(|(_, document)| std::cmp::Reverse(document.last_used));
+        open.into_iter().map(|(path, _)| path.clone()).collect()
+    }
+
     fn change(
         &mut self,
         path: &Path,
@@ -191,9 +248,11 @@ impl Documents {
         let Some(document) = self.open.get_mut(path) else {
             return Ok(());
         };
+        document.has_new_includes |= !directives(document.text.text()).eq(directives(&text));
         document.text = Arc::new(LineIndex::new(text));
         document.version = version;
-        document.sent_after = wire.publishes;
+        document.sent_after = wire.seen.publishes();
+        wire.seen.sent(path);
         document.stamp = stamp;
         let text = document.text.text();
         let uri = uri::from_path(path);
@@ -207,17 +266,7 @@ impl Documents {
                 }),
             )?;
         }
-        match wire.sync.saves {
-            Save::No => Ok(()),
-            Save::WithoutText => wire.notify(
-                "textDocument/didSave",
-                &json!({ "textDocument": { "uri": uri } }),
-            ),
-            Save::WithText => wire.notify(
-                "textDocument/didSave",
-                &json!({ "textDocument": { "uri": uri }, "text": text }),
-            ),
-        }
+        wire.saved(path, text)
     }
 
     fn close(&mut self, path: &Path, wire: &Wire<'_>) -> Result<(), RequestError> {
@@ -257,6 +306,16 @@ impl Wire<'_> {
         self.client.notify(method, params)
     }
 
+    fn saved(&self, path: &Path, text: &str) -> Result<(), RequestError> {
+        let uri = uri::from_path(path);
+        let params = match self.sync.saves {
+            Save::No => return Ok(()),
+            Save::WithoutText => json!({ "textDocument": { "uri": uri } }),
+            Save::WithText => json!({ "textDocument": { "uri": uri }, "text": text }),
+        };
+        self.notify("textDocument/didSave", &params)
+    }
+
     fn files_changed(&self, changes: &[(PathBuf, Change)]) -> Result<(), RequestError> {
         if changes.is_empty() {
             return Ok(());
@@ -270,6 +329,18 @@ impl Wire<'_> {
             &json!({ "changes": changes }),
         )
     }
+}
+
+/// Returns the lines that say what a text includes, in languages that have such.
+fn directives(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|line| line.trim_start().starts_with('#'))
+}
+
+/// Returns whether other files may have the text of this one in theirs.
+fn may_be_included(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    !ending.is_some_and(|ending| COMPILED.contains(&ending))
 }
 
 /// Reads a text without its byte-order mark.

@@ -6,6 +6,7 @@
 //! [`LanguageServers`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+mod cadence;
 mod capabilities;
 mod client;
 mod diagnostics;
@@ -15,6 +16,7 @@ mod encoding;
 mod error;
 mod languages;
 mod lookups;
+mod on_write;
 mod plan;
 mod port;
 mod project;
@@ -31,6 +33,9 @@ mod tree;
 mod uri;
 
 pub use error::Error;
+pub use on_write::{
+    DiagnosticsOnWrite, OnWriteDetails, OnWriteLimits, OnWriteServer, WriteDiagnostic,
+};
 pub use plan::Candidate;
 pub use port::{Hold, LanguageServers, Lease, Reloaded, RunningServer, ServerPhase};
 pub use servers::Catalogue;

@@ -74,6 +74,12 @@ impl Candidate {
         self.is_usable() && !self.row.linter
     }
 
+    /// Returns the name of the server of this root.
+    pub(crate) fn label(&self) -> String {
+        let root = self.root.as_ref().map(|root| &root.folder);
+        root.map_or_else(|_| self.id().to_owned(), |root| label(self.id(), root))
+    }
+
     /// Says what is missing; empty where nothing is.
     #[must_use]
     pub fn lacks(&self) -> String {
@@ -93,6 +99,14 @@ impl Candidate {
     pub(crate) fn plan(&self, environment: &Environment) -> Option<Arc<Plan>> {
         let plan = (self.plan).get_or_init(|| Plan::new(self, environment).map(Arc::new));
         plan.clone()
+    }
+}
+
+/// Returns the name of the server of one root, among those of a workspace.
+pub(crate) fn label(id: &str, root: &WorkspacePath) -> String {
+    match root.relative() {
+        "." => id.to_owned(),
+        folder => format!("{id} in `{}`", tiers::visible(folder)),
     }
 }
 

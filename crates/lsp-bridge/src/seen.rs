@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::cadence::Cadence;
 use crate::capabilities::Registrations;
 use crate::client::{METHOD_NOT_FOUND, Peer, ResponseError};
+use crate::diagnostics::flycheck;
 use crate::uri;
 
 /// Work that a server reports to be doing.
@@ -26,11 +29,15 @@ pub(crate) struct Work {
 pub(crate) struct Published {
     /// The version of the document they are about, where the server says.
     pub(crate) version: Option<i64>,
-    pub(crate) items: Vec<Value>,
-    /// The how manieth publish of this server it was.
+    pub(crate) items: Arc<[Value]>,
+    /// Counts what was heard of this server; not all of it is publishes.
     pub(crate) number: u64,
     /// When it was heard.
     pub(crate) at: Instant,
+    /// Of which check of the files on the disk it tells; 0 where there is none.
+    check: u64,
+    /// The server was still reading what the document includes.
+    is_early: bool,
 }
 
 /// What a server said, for everybody who waits for something of it.
@@ -58,8 +65,42 @@ struct Said {
     has_logged: bool,
     is_quiescent: Option<bool>,
     published: HashMap<PathBuf, Published>,
-    publishes: u64,
+    /// Counts publishes and what is said of the work on a document.
+    heard: u64,
+    /// How often it publishes about one text.
+    cadence: Cadence,
+    /// The versions that it named in publishes, two of them at the most.
+    versions: Vec<i64>,
+    /// What the server says of its work on documents, where it says so.
+    at_work: HashMap<PathBuf, AtWork>,
 }
+
+/// A server's work on one document.
+#[derive(Debug, Clone, Copy)]
+struct AtWork {
+    is_busy: bool,
+    /// It reads what the document includes.
+    is_parsing: bool,
+    /// When it last began to, as marks count.
+    parsed: u64,
+    /// When this was last heard of.
+    at: Instant,
+}
+
+/// How far a server is with a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It has done with it, or does not say.
+    Done,
+    /// It has, unless more comes until then.
+    DoneAt(Instant),
+    /// It has not.
+    Busy,
+}
+
+/// How long a server may take to think again about a document, after it has read
+/// what that includes.
+const SECOND_THOUGHTS: Duration = Duration::from_millis(150);
 
 /// Works that are kept, by token or title.
 const MAX_KEPT: usize = 200;
@@ -137,14 +178,77 @@ impl Seen {
         self.lock().published.get(path).cloned()
     }
 
-    /// Returns how often it published.
+    /// Returns everything that it published since a mark, the last of each
+    /// document.
+    pub(crate) fn published_since(&self, number: u64) -> Vec<(PathBuf, Published)> {
+        let said = self.lock();
+        let since = said.published.iter().filter(|(_, p)| p.number > number);
+        since.map(|(path, p)| (path.clone(), p.clone())).collect()
+    }
+
+    /// Returns whether it has done with a document as it was sent when `mark` was
+    /// taken, where the server says so.
+    pub(crate) fn progress_of(&self, path: &Path, mark: u64) -> Progress {
+        let said = self.lock();
+        let Some(work) = said.at_work.get(path) else {
+            return match said.at_work.is_empty() {
+                true => Progress::Done,
+                false => Progress::Busy,
+            };
+        };
+        if work.is_busy || work.parsed <= mark {
+            return Progress::Busy;
+        }
+        match said.published.get(path) {
+            // It was published with what the document included before.
+            Some(published) if published.is_early => {
+                Progress::DoneAt(work.at.max(published.at) + SECOND_THOUGHTS)
+            }
+            Some(_) | None => Progress::Done,
+        }
+    }
+
+    /// Notes that a text of a document was sent.
+    pub(crate) fn sent(&self, path: &Path) {
+        self.lock().cadence.sent(path);
+    }
+
+    /// Returns how long nothing more must come after the last publish about a
+    /// document.
+    pub(crate) fn quiet(&self, path: &Path) -> Duration {
+        let said = self.lock();
+        match said.at_work.is_empty() {
+            true => said.cadence.quiet(path),
+            // It says itself when it has done.
+            false => Duration::ZERO,
+        }
+    }
+
+    /// Returns whether the versions that it names in publishes are those of the
+    /// texts, and not always the same.
+    pub(crate) fn echoes_versions(&self) -> bool {
+        self.lock().versions.len() > 1
+    }
+
+    /// Returns whether it says that it works on any document; nothing where it
+    /// never says so.
+    pub(crate) fn is_any_busy(&self) -> Option<bool> {
+        let said = self.lock();
+        let is_busy = said.at_work.values().any(|work| work.is_busy);
+        (!said.at_work.is_empty()).then_some(is_busy)
+    }
+
+    /// Returns a mark of the present: what is published from now on has a higher
+    /// number.
     pub(crate) fn publishes(&self) -> u64 {
-        self.lock().publishes
+        self.lock().heard
     }
 
     /// Forgets what it published of a document that was closed.
     pub(crate) fn forget(&self, path: &Path) {
-        self.lock().published.remove(path);
+        let mut said = self.lock();
+        said.published.remove(path);
+        said.at_work.remove(path);
     }
 
     fn note(&self, change: impl FnOnce(&mut Said)) {
@@ -222,6 +326,7 @@ impl Peer for Seen {
                     said.trouble = trouble;
                 });
             }
+            "textDocument/clangd.fileStatus" => self.note(|said| said.file_status(&params)),
             "textDocument/publishDiagnostics" => self.note(|said| said.publish(params)),
             other => tracing::trace!(method = other, "a notification is of no use here"),
         }
@@ -271,6 +376,36 @@ impl Said {
         }
     }
 
+    /// Returns how many checks of the files on the disk have begun.
+    fn checks(&self) -> u64 {
+        let begun = self.begun.iter();
+        let begun = begun.filter(|(token, _)| token.starts_with(flycheck::TOKEN));
+        begun.map(|(_, count)| count).sum()
+    }
+
+    /// Source: clangd's extensions of the protocol, "File status".
+    fn file_status(&mut self, params: &Value) {
+        let text = |name| params.get(name).and_then(Value::as_str);
+        let (Some(path), Some(state)) = (text("uri").and_then(uri::to_path), text("state")) else {
+            return;
+        };
+        self.heard += 1;
+        let is_full = self.at_work.len() >= MAX_PUBLISHED && !self.at_work.contains_key(&path);
+        if is_full {
+            return;
+        }
+        // It does this for each text, and skips what has not changed.
+        let is_parsing = state.starts_with("parsing includes");
+        let earlier = self.at_work.get(&path).map_or(0, |work| work.parsed);
+        let work = AtWork {
+            is_busy: !state.starts_with("idle"),
+            is_parsing,
+            parsed: if is_parsing { self.heard } else { earlier },
+            at: Instant::now(),
+        };
+        self.at_work.insert(path, work);
+    }
+
     fn publish(&mut self, mut params: Value) {
         let Some(path) = (params.get("uri").and_then(Value::as_str)).and_then(uri::to_path) else {
             return;
@@ -279,15 +414,38 @@ impl Said {
             Some(Value::Array(items)) => items,
             _ => return,
         };
-        self.publishes += 1;
+        self.heard += 1;
         if self.published.len() >= MAX_PUBLISHED && !self.published.contains_key(&path) {
             return;
         }
         let published = Published {
             version: params.get("version").and_then(Value::as_i64),
-            items,
-            number: self.publishes,
+            items: items.into(),
+            number: self.heard,
             at: Instant::now(),
+            check: self.checks(),
+            is_early: (self.at_work.get(&path)).is_some_and(|work| work.is_parsing),
+        };
+        // While a check goes on a server publishes what was found so far, and
+        // not always in order: the last one may lack what an earlier one had.
+        let earlier = self.published.get(&path);
+        let earlier = earlier.filter(|earlier| {
+            published.check > 0
+                && earlier.check == published.check
+                && earlier.version == published.version
+                && earlier.items.len() > published.items.len()
+        });
+        let items = earlier.map(|earlier| Arc::clone(&earlier.items));
+        self.cadence.published(&path, published.at);
+        if let Some(version) = published.version
+            && self.versions.len() < 2
+            && !self.versions.contains(&version)
+        {
+            self.versions.push(version);
+        }
+        let published = Published {
+            items: items.unwrap_or(published.items),
+            ..published
         };
         self.published.insert(path, published);
     }
@@ -409,6 +567,61 @@ mod tests {
         assert_eq!((published.version, published.items.len()), (Some(3), 1));
         seen.forget(Path::new("/a:b"));
         assert!(seen.published(Path::new("/a:b")).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_says_on_what_it_works_is_waited_for() {
+        let seen = seen();
+        let path = Path::new("/a");
+        let say = |state: &str, mark| {
+            let params = json!({ "uri": "file:///a", "state": state });
+            seen.hear("textDocument/clangd.fileStatus", params);
+            seen.progress_of(path, mark)
+        };
+        let publish = || {
+            let params = json!({ "uri": "file:///a", "version": 1, "diagnostics": [] });
+            seen.hear("textDocument/publishDiagnostics", params);
+        };
+        // One that never says so is never waited for.
+        assert_eq!(seen.progress_of(path, 0), Progress::Done);
+        assert_eq!(seen.is_any_busy(), None);
+        assert_eq!(say("parsing includes, running Update", 0), Progress::Busy);
+        assert_eq!(say("parsing main file", 0), Progress::Busy);
+        publish();
+        assert_eq!(say("idle", 0), Progress::Done);
+        assert_eq!(seen.is_any_busy(), Some(false));
+
+        // The text that it reads is not the one that was sent.
+        let mark = seen.publishes();
+        assert_eq!(say("parsing main file", mark), Progress::Busy);
+        assert_eq!(say("idle", mark), Progress::Busy);
+        // It reads an older text of what is included.
+        say("parsing includes, parsing main file", mark);
+        publish();
+        let later = Instant::now() + SECOND_THOUGHTS;
+        assert_eq!(say("idle", mark), Progress::DoneAt(later));
+        publish();
+        assert_eq!(say("idle", mark), Progress::Done);
+    }
+
+    #[test]
+    fn of_one_check_the_publish_that_has_most_counts() {
+        let seen = seen();
+        let publish = |count: usize| {
+            let items = vec![json!({}); count];
+            let params = json!({ "uri": "file:///a", "version": 3, "diagnostics": items });
+            seen.hear("textDocument/publishDiagnostics", params);
+            seen.published(Path::new("/a")).unwrap().items.len()
+        };
+        assert_eq!([publish(2), publish(1)], [2, 1]);
+        let begin = json!({ "token": "rust-analyzer/flycheck/0", "value": { "kind": "begin" } });
+        seen.hear("$/progress", begin.clone());
+        assert_eq!(
+            [publish(0), publish(2), publish(3), publish(2)],
+            [0, 2, 3, 3]
+        );
+        seen.hear("$/progress", begin);
+        assert_eq!([publish(0), publish(1)], [0, 1]);
     }
 
     #[test]

@@ -18,14 +18,14 @@ use crate::client::{Client, OUTPUT_CLOSED, Peer, RequestError};
 use crate::documents::{Document, Documents};
 use crate::encoding::PositionEncoding;
 use crate::error::{Ending, Error};
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::readiness::{self, Readiness};
 use crate::row::{Diagnostics, Ready};
 use crate::secrets::redact;
 use crate::seen::{Seen, workspace_folders};
 use crate::tree::Interest;
 use crate::uri;
-pub(crate) use in_step::Look;
+pub(crate) use in_step::{Look, Written};
 use in_step::{Table, sweep};
 
 /// What is kept of standard error.
@@ -191,6 +191,11 @@ impl Server {
 
     pub(crate) fn id(&self) -> &str {
         &self.plan.row.id
+    }
+
+    /// Returns the name of the server of this root.
+    pub(crate) fn label(&self) -> String {
+        plan::label(self.id(), &self.plan.root)
     }
 
     /// Returns name and version as the server gives them, else its id.

@@ -12,7 +12,7 @@ const YOUNG: Duration = Duration::from_millis(100);
 ///
 /// The change time is part of it, which no program can set: `cp -p` and fast
 /// writes keep size and modification time.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stamp {
     length: u64,
     modified: (i64, i64),

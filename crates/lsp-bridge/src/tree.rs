@@ -4,7 +4,7 @@
 //! the tree is swept, and the server hears what was created, changed or deleted
 //! since. Files that the repository ignores are not looked at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -61,6 +61,8 @@ pub(crate) struct Listing {
 #[derive(Debug)]
 pub(crate) struct Tree {
     listing: Listing,
+    /// Files that the server was told of before a sweep found them.
+    told: BTreeSet<PathBuf>,
     swept: Instant,
     cost: Duration,
 }
@@ -131,6 +133,7 @@ impl Tree {
     pub(crate) fn new(listing: Listing, cost: Duration) -> Self {
         Self {
             listing,
+            told: BTreeSet::new(),
             swept: Instant::now(),
             cost,
         }
@@ -146,11 +149,23 @@ impl Tree {
         &self.listing
     }
 
+    /// Notes that the server was told of a file as it is now, so that the next
+    /// sweep does not find it anew.
+    pub(crate) fn note(&mut self, path: &Path) {
+        match (Stamp::take(path), self.listing.files.get_mut(path)) {
+            (Some(stamp), Some(known)) => *known = stamp,
+            // Whether it is one that is listed a sweep has to say.
+            (Some(_), None) => drop(self.told.insert(path.to_owned())),
+            (None, _) => drop(self.listing.files.remove(path)),
+        }
+    }
+
     /// Takes over what a sweep found; returns what is different.
     pub(crate) fn update(&mut self, now: Listing, cost: Duration) -> Vec<(PathBuf, Change)> {
         let mut changes = Vec::new();
         for (path, stamp) in &now.files {
             match self.listing.files.get(path) {
+                None if self.told.contains(path) => {}
                 None => changes.push((path.clone(), Change::Created)),
                 Some(before) if stamp.is_unchanged_since(before) => {}
                 Some(_) => changes.push((path.clone(), Change::Changed)),
@@ -253,6 +268,28 @@ mod tests {
 
     fn name(path: &Path) -> &str {
         path.file_name().unwrap().to_str().unwrap()
+    }
+
+    #[test]
+    fn a_file_that_the_server_was_told_of_is_not_found_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let [listed, ignored] = ["a.x", "b.y"].map(|name| folder.path().join(name));
+        let interest = Interest {
+            languages: Vec::new(),
+            names: vec!["a.x".to_owned(), "b.y".to_owned()],
+        };
+        std::fs::write(folder.path().join(".ignore"), "b.y").unwrap();
+        let read = || Listing::read(folder.path(), &interest);
+        let mut tree = Tree::new(read(), Duration::ZERO);
+        for path in [&listed, &ignored] {
+            std::fs::write(path, "1").unwrap();
+            tree.note(path);
+        }
+        assert_eq!(tree.update(read(), Duration::ZERO), []);
+        std::fs::remove_file(&listed).unwrap();
+        std::fs::remove_file(&ignored).unwrap();
+        tree.note(&listed);
+        assert_eq!(tree.update(read(), Duration::ZERO), []);
     }
 
     #[test]

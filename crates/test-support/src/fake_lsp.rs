@@ -99,7 +99,8 @@ impl Server {
             return Ok(());
         };
         let file = std::fs::File::options().create(true).append(true).open(log);
-        writeln!(file?, "{message}")
+        // At once: a test may read it meanwhile.
+        file?.write_all(format!("{message}\n").as_bytes())
     }
 
     async fn take(&mut self, message: &Value) -> io::Result<()> {

@@ -5,7 +5,9 @@
 mod fake_lsp;
 mod modules;
 mod sample_lsp;
+mod writer;
 
 pub use fake_lsp::{Script, Step, run};
 pub use modules::ModuleProject;
 pub use sample_lsp::run_sample;
+pub use writer::{Writer, WriterFile, WriterInput};

@@ -8,6 +8,8 @@ use host::{DiskFiles, HarnessFiles};
 use host::{Trust, Workspace};
 #[cfg(feature = "structural")]
 use tiers::RegistryBuilder;
+#[cfg(feature = "structural")]
+use tiers::Typed;
 use tiers::{
     Approver, BuildError, CallContext, EventSink, Guardrail, Limits, Mode, Registry, Run, RunError,
     Tool,
@@ -51,6 +53,7 @@ impl Toolset {
             token: None,
             parent: None,
             tools: Vec::new(),
+            writing: Vec::new(),
             guardrails: Vec::new(),
             approver: None,
             events: None,
@@ -60,6 +63,8 @@ impl Toolset {
             images_in: None,
             #[cfg(feature = "lsp")]
             language_servers: None,
+            #[cfg(feature = "lsp")]
+            on_write: lsp_bridge::OnWriteLimits::default(),
             #[cfg(any(feature = "structural", feature = "lsp"))]
             files: None,
             #[cfg(feature = "structural")]
@@ -99,6 +104,8 @@ pub struct ToolsetBuilder {
     token: Option<CancellationToken>,
     parent: Option<CallContext>,
     tools: Vec<Arc<dyn Tool>>,
+    /// Those whose results say what language servers think of what was written.
+    writing: Vec<Arc<dyn Tool>>,
     guardrails: Vec<Arc<dyn Guardrail>>,
     approver: Option<Arc<dyn Approver>>,
     events: Option<Arc<dyn EventSink>>,
@@ -108,6 +115,8 @@ pub struct ToolsetBuilder {
     images_in: Option<std::path::PathBuf>,
     #[cfg(feature = "lsp")]
     language_servers: Option<Arc<dyn lsp_bridge::LanguageServers>>,
+    #[cfg(feature = "lsp")]
+    on_write: lsp_bridge::OnWriteLimits,
     #[cfg(any(feature = "structural", feature = "lsp"))]
     files: Option<Arc<dyn HarnessFiles>>,
     #[cfg(feature = "structural")]
@@ -191,6 +200,26 @@ impl ToolsetBuilder {
         self
     }
 
+    /// Adds a tool of the harness's own that writes files, such as `write`,
+    /// `edit` or `apply_patch`.
+    ///
+    /// Where language servers are attached, the errors and warnings that a call
+    /// brought are added to its result: see `lsp::DiagnosticsOnWrite`. The tool
+    /// says by [`Tool::paths`] which files a call will write and by
+    /// [`tiers::ToolOutput::touched`] which it wrote.
+    pub fn writing(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.writing.push(tool);
+        self
+    }
+
+    /// Sets how long language servers may hold up a write; a budget of 0 switches
+    /// their diagnostics on writes off.
+    #[cfg(feature = "lsp")]
+    pub fn on_write(mut self, limits: lsp_bridge::OnWriteLimits) -> Self {
+        self.on_write = limits;
+        self
+    }
+
     /// Adds a guardrail; with several the strictest answer counts.
     pub fn guardrail(mut self, guardrail: Arc<dyn Guardrail>) -> Self {
         self.guardrails.push(guardrail);
@@ -252,6 +281,14 @@ impl ToolsetBuilder {
         }
         let run = run.build()?;
         let mut registry = Registry::builder(Arc::clone(&run));
+        #[cfg(feature = "lsp")]
+        let watched = Watched {
+            workspace: self.workspace.clone(),
+            servers: self.language_servers.clone(),
+            limits: self.on_write,
+        };
+        #[cfg(not(feature = "lsp"))]
+        let watched = Watched;
         #[cfg(feature = "structural")]
         {
             registry = match self.grammars {
@@ -262,7 +299,7 @@ impl ToolsetBuilder {
                     threads: self.search_threads,
                     cache_bytes: self.search_cache_bytes,
                 }
-                .add_to(registry, &run),
+                .add_to(registry, &run, &watched),
                 None => ["ast_grep", "ast_edit", "resolve"]
                     .into_iter()
                     .fold(registry, |registry, tool| {
@@ -304,6 +341,9 @@ impl ToolsetBuilder {
         for tool in self.tools {
             registry = registry.shared(tool);
         }
+        for tool in self.writing {
+            registry = registry.shared(watched.wrap(tool));
+        }
         for guardrail in self.guardrails {
             registry = registry.gate(guardrail);
         }
@@ -326,7 +366,7 @@ struct Structural {
 
 #[cfg(feature = "structural")]
 impl Structural {
-    fn add_to(self, registry: RegistryBuilder, run: &Run) -> RegistryBuilder {
+    fn add_to(self, registry: RegistryBuilder, run: &Run, watched: &Watched) -> RegistryBuilder {
         let mut search =
             structural::AstGrep::new(self.workspace.clone(), Arc::clone(&self.grammars));
         let mut edit = structural::AstEdit::new(self.workspace, self.grammars);
@@ -345,6 +385,35 @@ impl Structural {
         registry
             .typed(search)
             .typed(edit)
-            .typed(structural::Resolve::new(run, files))
+            .shared(watched.wrap(Arc::new(Typed::new(structural::Resolve::new(run, files)))))
+    }
+}
+
+/// Who is asked about what tools write.
+#[cfg(feature = "lsp")]
+struct Watched {
+    workspace: Workspace,
+    servers: Option<Arc<dyn lsp_bridge::LanguageServers>>,
+    limits: lsp_bridge::OnWriteLimits,
+}
+
+/// Nobody is asked about what tools write.
+#[cfg(not(feature = "lsp"))]
+struct Watched;
+
+impl Watched {
+    #[cfg(feature = "lsp")]
+    fn wrap(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+        let Some(servers) = self.servers.clone() else {
+            return tool;
+        };
+        let wrapped = lsp_bridge::DiagnosticsOnWrite::new(tool, self.workspace.clone(), servers);
+        Arc::new(wrapped.limits(self.limits.clone()))
+    }
+
+    #[cfg(not(feature = "lsp"))]
+    #[expect(clippy::unused_self, reason = "as where there are language servers")]
+    fn wrap(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+        tool
     }
 }

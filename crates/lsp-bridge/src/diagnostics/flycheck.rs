@@ -47,7 +47,7 @@ pub(super) async fn add(
     }
     drop(checked);
     if let Some(published) = server.seen().published(file.absolute()) {
-        merge(items, published.items);
+        merge(items, published.items.to_vec());
     }
     Ok(server.seen().trouble())
 }

@@ -23,6 +23,7 @@ struct Setting {
     folder: TempDir,
     client: Client,
     sync: Sync,
+    seen: Seen,
     server: Mutex<FrameReader<DuplexStream>>,
 }
 
@@ -38,6 +39,7 @@ impl Setting {
                 changes: true,
                 saves,
             },
+            seen: Seen::new(PathBuf::from("/root"), Value::Null),
             server: Mutex::new(FrameReader::new(theirs, Framing::ContentLength)),
         }
     }
@@ -46,7 +48,7 @@ impl Setting {
         Wire {
             client: &self.client,
             sync: self.sync,
-            publishes: 0,
+            seen: &self.seen,
         }
     }
 

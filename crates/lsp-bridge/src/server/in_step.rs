@@ -33,6 +33,14 @@ pub(crate) enum Look {
     WhenCheap,
 }
 
+/// A file that was just written.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) file: WorkspacePath,
+    /// Whether it was there before.
+    pub(crate) was_there: bool,
+}
+
 /// What a server knows of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -46,11 +54,20 @@ impl Server {
     ///
     /// Returns the document as the server has it now.
     pub(crate) async fn open(&self, file: &WorkspacePath, look: Look) -> Result<Document, Error> {
-        let language = self.plan.row.language(file.absolute()).unwrap_or_default();
         let mut table = self.table.lock().await;
         let wire = self.wire();
         self.refresh(&mut table, &wire, look).await?;
-        let opened = table.documents.open(file.absolute(), language, &wire);
+        self.open_in(&mut table, file, &wire).await
+    }
+
+    async fn open_in(
+        &self,
+        table: &mut Table,
+        file: &WorkspacePath,
+        wire: &Wire<'_>,
+    ) -> Result<Document, Error> {
+        let language = self.plan.row.language(file.absolute()).unwrap_or_default();
+        let opened = table.documents.open(file.absolute(), language, wire);
         self.open_documents
             .store(table.documents.len(), Ordering::Relaxed);
         match opened {
@@ -64,6 +81,90 @@ impl Server {
             }
             Err(error) => Err(Error::of_document(file.relative(), &error)),
         }
+    }
+
+    /// Tells the server of files that were just written: that they changed, then
+    /// the documents, then that these were saved. All are told before anything is
+    /// asked.
+    ///
+    /// Returns for each file what the server has of it; one that is not there any
+    /// more, or is no text, has an error.
+    pub(crate) async fn wrote(
+        &self,
+        files: &[Written],
+    ) -> Result<Vec<Result<Document, Error>>, Error> {
+        let mut table = self.table.lock().await;
+        let wire = self.wire();
+        let known = files.iter().map(|written| {
+            let path = written.file.absolute();
+            let is_listed = table.tree.listing().stamp(path).is_some();
+            written.was_there || is_listed || table.documents.get(path).is_some()
+        });
+        let known: Vec<bool> = known.collect();
+        let mut changes = self.changes(&mut table, Look::WhenCheap).await;
+        for (written, was_there) in files.iter().zip(known) {
+            let path = written.file.absolute();
+            let is_there = path.is_file();
+            let change = match (was_there, is_there) {
+                (true, true) => Change::Changed,
+                (false, true) => Change::Created,
+                (true, false) => Change::Deleted,
+                (false, false) => continue,
+            };
+            if self.interest.is_source(path) {
+                table.tree.note(path);
+            }
+            match changes.iter_mut().find(|(known, _)| known == path) {
+                Some((_, known)) => *known = change,
+                None => changes.push((path.to_owned(), change)),
+            }
+        }
+        let misses_some =
+            self.diagnostics() == Diagnostics::Tsserver && tsserver::misses_some(&changes);
+        let known = files.iter().map(|written| {
+            let document = table.documents.get(written.file.absolute());
+            document.map(|document| document.version)
+        });
+        let known: Vec<Option<i64>> = known.collect();
+        self.send(&mut table, &wire, changes).await?;
+        let mut documents = Vec::new();
+        for (written, version) in files.iter().zip(known) {
+            let file = &written.file;
+            let opened = self.open_in(&mut table, file, &wire).await;
+            if let Ok(document) = &opened
+                // One that changed was said to be saved with that.
+                && version.is_none_or(|version| version == document.version)
+                && let Err(error) = table.documents.saved(file.absolute(), &wire)
+            {
+                return Err(self.failure("textDocument/didSave", error).await);
+            }
+            documents.push(opened);
+        }
+        drop(table);
+        if misses_some {
+            tsserver::reload(self).await?;
+        }
+        Ok(documents)
+    }
+
+    /// Opens a file without a look at any other.
+    pub(crate) async fn open_alone(&self, file: &WorkspacePath) -> Result<Document, Error> {
+        let mut table = self.table.lock().await;
+        let wire = self.wire();
+        self.open_in(&mut table, file, &wire).await
+    }
+
+    /// Notes that a document was reported on as it was at `since`, with all that it
+    /// includes.
+    pub(crate) async fn settle(&self, file: &WorkspacePath, document: &Document, since: Instant) {
+        let mut table = self.table.lock().await;
+        let documents = &mut table.documents;
+        documents.settle(file.absolute(), document.version, since);
+    }
+
+    /// Returns the files that are open, the last used first.
+    pub(crate) async fn open_files(&self) -> Vec<PathBuf> {
+        self.table.lock().await.documents.by_use()
     }
 
     /// Brings the server up to date with the disk.
@@ -121,14 +222,26 @@ impl Server {
         let changes = self.changes(table, look).await;
         let misses_some =
             self.diagnostics() == Diagnostics::Tsserver && tsserver::misses_some(&changes);
-        match table.documents.refresh(wire, changes) {
-            Ok(closed) => closed.iter().for_each(|path| self.forget(path)),
-            Err(error) => return Err(self.failure("textDocument/didChange", error).await),
-        }
+        self.send(table, wire, changes).await?;
         if misses_some {
             tsserver::reload(self).await?;
         }
         Ok(())
+    }
+
+    async fn send(
+        &self,
+        table: &mut Table,
+        wire: &Wire<'_>,
+        changes: Vec<(PathBuf, Change)>,
+    ) -> Result<(), Error> {
+        match table.documents.refresh(wire, changes) {
+            Ok(closed) => {
+                closed.iter().for_each(|path| self.forget(path));
+                Ok(())
+            }
+            Err(error) => Err(self.failure("textDocument/didChange", error).await),
+        }
     }
 
     async fn changes(&self, table: &mut Table, look: Look) -> Vec<(PathBuf, Change)> {
@@ -157,7 +270,7 @@ impl Server {
         Wire {
             client: &self.client,
             sync: self.sync(),
-            publishes: self.seen.publishes(),
+            seen: &self.seen,
         }
     }
 

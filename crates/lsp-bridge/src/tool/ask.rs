@@ -8,7 +8,7 @@ use gen_lsp_types::Position;
 use host::executable::Rejection;
 use host::{Workspace, WorkspacePath};
 use serde_json::{Value, json};
-use tiers::CallContext;
+use tiers::{CallContext, Run};
 use tokio::time::Instant;
 
 use super::LspLimits;
@@ -17,7 +17,7 @@ use super::symbol::{self, Aim};
 use crate::documents::Document;
 use crate::error::Error;
 use crate::plan::Candidate;
-use crate::port::{Hold, LanguageServers};
+use crate::port::{Hold, LanguageServers, Lease};
 use crate::readiness::Readiness;
 use crate::server::{InUse, Look};
 use crate::uri;
@@ -152,17 +152,8 @@ impl<'a> Ask<'a> {
                 lease.await?
             }
         };
-        let server = lease.enter();
-        let holds = self.context.run().state::<Holds>();
-        let mut holds = holds
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let hold = lease.hold();
-        if !holds.iter().any(|known| known.is_same(&hold)) {
-            holds.push(hold);
-        }
-        Ok(server)
+        hold(self.context.run(), &lease);
+        Ok(lease.enter())
     }
 
     /// Returns the server of a place, with the file open and the symbol found.
@@ -199,6 +190,19 @@ impl Target {
     pub(super) fn notes(&self) -> Vec<String> {
         let chosen = self.chosen.notes.iter().cloned();
         self.aim.note.iter().cloned().chain(chosen).collect()
+    }
+}
+
+/// Keeps a server for as long as a run lives.
+pub(crate) fn hold(run: &Run, lease: &Lease) {
+    let holds = run.state::<Holds>();
+    let mut holds = holds
+        .0
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let hold = lease.hold();
+    if !holds.iter().any(|known| known.is_same(&hold)) {
+        holds.push(hold);
     }
 }
 

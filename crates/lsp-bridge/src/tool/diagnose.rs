@@ -94,7 +94,7 @@ fn add(details: &mut LspDetails, report: &Report, encoding: PositionEncoding) {
 }
 
 /// Reads one; one that cannot be read becomes a text, and the others stay.
-pub(super) fn read(item: &Value, report: &Report, encoding: PositionEncoding) -> DiagnosticDetails {
+pub(crate) fn read(item: &Value, report: &Report, encoding: PositionEncoding) -> DiagnosticDetails {
     let message = match item.get("message") {
         Some(Value::String(text)) => text.clone(),
         Some(markup) if markup.get("value").is_some() => {

@@ -2,8 +2,8 @@
 
 mod actions;
 mod ask;
-mod details;
-mod diagnose;
+pub(crate) mod details;
+pub(crate) mod diagnose;
 mod enclosing;
 mod input;
 mod locations;
@@ -25,6 +25,7 @@ use tiers::{CallContext, Tier, ToolError, ToolOutput, ToolSpec, TypedTool};
 use crate::error::Error;
 use crate::port::LanguageServers;
 use ask::Ask;
+pub(crate) use ask::hold;
 use details::Answer;
 pub use details::{
     ActionDetails, DiagnosticDetails, LocationDetails, LspDetails, ServerDetails, SymbolDetails,

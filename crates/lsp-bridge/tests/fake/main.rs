@@ -9,6 +9,7 @@
 
 mod hygiene;
 mod killed;
+mod on_write;
 mod rename;
 mod sample;
 mod setting;
@@ -41,6 +42,7 @@ fn main() {
         .chain(killed::tests())
         .chain(sample::tests())
         .chain(rename::tests())
+        .chain(on_write::tests())
         .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

@@ -11,12 +11,13 @@ use host::process::Environment;
 use host::{ChangeSet, DiskFiles, FileMetadata, HarnessFiles, Outcome as Applied, WorkspacePath};
 use libtest_mimic::Trial;
 use lsp_bridge::{
-    Catalogue, LanguageServers, Lsp, LspLimits, LspRename, Supervisor, SupervisorLimits,
+    Catalogue, DiagnosticsOnWrite, LanguageServers, Lsp, LspLimits, LspRename, OnWriteLimits,
+    Supervisor, SupervisorLimits,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use test_support::{Script, Step};
-use tiers::{Content, Mode, Registry, Run, ToolError, Trust};
+use test_support::{Script, Step, Writer};
+use tiers::{Content, Mode, Registry, Run, ToolError, Trust, Typed};
 
 pub(crate) const TEXT: &str = "one two\nthree one\n";
 
@@ -129,6 +130,39 @@ impl Setting {
         calls: LspLimits,
         servers: SupervisorLimits,
     ) -> Self {
+        Self::writing(row, files, log, calls, servers, OnWriteLimits::default())
+    }
+
+    /// Opens a project whose servers follow scripts, by the ids of the servers;
+    /// those after the first are linters.
+    pub(crate) fn of_writes(scripts: Vec<(&str, Script)>, limits: OnWriteLimits) -> Self {
+        let outside = outside();
+        let program = std::env::current_exe().unwrap();
+        let mut rows = String::new();
+        for (at, (id, mut script)) in scripts.into_iter().enumerate() {
+            script.log = Some(outside.join("log"));
+            let file = outside.join(format!("{id}.json"));
+            std::fs::write(&file, serde_json::to_vec(&script).unwrap()).unwrap();
+            rows.push_str(&format!(
+                "[[server]]\nid = \"{id}\"\ncommand = [{program:?}, \"--fake-lsp\", {file:?}]\n\
+                 files = [{{ language = \"fake\", extensions = [\"fake\"] }}]\n\
+                 markers = [[\"fake.toml\"]]\nready = \"always\"\nlinter = {}\n",
+                at > 0
+            ));
+        }
+        let files = [("fake.toml", ""), ("a.fake", TEXT)];
+        let (calls, servers) = (LspLimits::default(), SupervisorLimits::default());
+        Self::writing(&rows, &files, outside.join("log"), calls, servers, limits)
+    }
+
+    fn writing(
+        row: &str,
+        files: &[(&str, &str)],
+        log: PathBuf,
+        calls: LspLimits,
+        servers: SupervisorLimits,
+        writes: OnWriteLimits,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
@@ -151,7 +185,10 @@ impl Setting {
             Arc::clone(&shared),
             Arc::clone(&files) as _,
         );
+        let writer = Arc::new(Typed::new(Writer::new(workspace.clone())));
+        let writer = DiagnosticsOnWrite::new(writer, workspace.clone(), Arc::clone(&shared));
         let registry = Registry::builder(run.build().unwrap())
+            .tool(writer.limits(writes))
             .typed(Lsp::new(workspace, shared).limits(calls.clone()))
             .typed(rename.limits(calls))
             .build()
@@ -200,6 +237,16 @@ impl Setting {
     pub(crate) async fn ask(&self, action: &str) -> Outcome {
         let place = json!({ "action": action, "file": "a.fake", "line": 1, "symbol": "one" });
         self.call(place).await
+    }
+
+    /// Writes files with the tool; those without a text are deleted.
+    pub(crate) async fn put(&self, files: &[(&str, Option<&str>)]) -> Outcome {
+        let files = files.iter().map(|(path, text)| match text {
+            Some(text) => json!({ "path": path, "text": text }),
+            None => json!({ "path": path }),
+        });
+        let files: Vec<Value> = files.collect();
+        self.call_tool("write", json!({ "files": files })).await
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
