@@ -8,6 +8,7 @@ mod again;
 mod cases;
 mod kernel;
 mod lsp;
+mod lsp_writes;
 mod matches;
 mod registry;
 mod report;
@@ -36,6 +37,9 @@ enum Family {
     Kernel,
     /// `lsp` against the language servers themselves and mcpls.
     Lsp,
+    /// Writes until their verdict, against the language servers themselves and
+    /// what others do; 20 timed and 200 random edits of each server for each run.
+    LspWrites,
 }
 
 /// Matches that `ast_grep` gives unasked.
@@ -55,7 +59,7 @@ pub(crate) struct Options {
     runs: usize,
     /// Only cases whose group, language or pattern contains this, or `staging`
     /// for how a rewrite grows with its edits, or `again` for the later
-    /// searches of a run; of `lsp`, only this server. Writes nothing.
+    /// searches of a run; of `lsp` and `lsp-writes`, only this server. Writes nothing.
     #[arg(long)]
     only: Option<String>,
     /// Count instructions with valgrind instead of seconds; writes nothing.
@@ -95,6 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Family::Registry => registry::run(),
         Family::Kernel => kernel::run(options.runs),
         Family::Lsp => lsp::run(options.runs, options.only.as_deref()),
+        Family::LspWrites => lsp_writes::run(options.runs, options.only.as_deref()),
     }
 }
 

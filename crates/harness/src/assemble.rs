@@ -12,13 +12,17 @@ use tiers::{Approver, EventSink, Guardrail, Mode, Tier, Tool};
 #[cfg(feature = "kernel")]
 use toolset::kernel::{KernelLimits, Kernels, ProjectInterpreters};
 #[cfg(feature = "lsp")]
-use toolset::lsp::{Catalogue, LanguageServers, Supervisor};
+use toolset::lsp::{Catalogue, LanguageServers, OnWriteLimits, Supervisor};
 #[cfg(feature = "structural")]
 use toolset::structural::{CompiledGrammars, GrammarSource};
 use toolset::{Toolset, ToolsetBuilder};
 
 use crate::commands::remark;
 use crate::files as file_tools;
+
+/// How long a write waits for language servers in a run of one call.
+#[cfg(feature = "lsp")]
+const ONE_CALL: Duration = Duration::from_secs(10);
 
 /// What is attached to a run besides what this harness always has.
 #[derive(Default)]
@@ -146,6 +150,13 @@ pub(crate) fn assemble(
     {
         let servers = Arc::clone(&attachments.settings.servers.0) as Arc<dyn LanguageServers>;
         builder = builder.language_servers(servers);
+        if attachments.is_one_call {
+            // Nobody would read a late report, so that more is waited for.
+            let mut limits = OnWriteLimits::default();
+            limits.budget = ONE_CALL;
+            limits.late = Duration::ZERO;
+            builder = builder.on_write(limits);
+        }
     }
     if attachments.file_tools {
         for tool in file_tools::tools(&workspace, files) {

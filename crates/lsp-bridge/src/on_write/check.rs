@@ -21,8 +21,6 @@ use crate::tool::{diagnose, hold};
 
 /// For how long a server that publishes is listened to after its report.
 const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
-/// How long what is found in other files may take.
-const OTHERS: Duration = Duration::from_millis(300);
 
 /// A check that runs beside the call that wrote, and may outlast it.
 pub(super) struct Check {
@@ -35,6 +33,8 @@ pub(super) struct Check {
     pub(super) files: Vec<Written>,
     /// How long the server may take in all.
     pub(super) limit: Duration,
+    /// How long files that were not written may take.
+    pub(super) others: Duration,
 }
 
 impl Check {
@@ -109,8 +109,8 @@ impl Check {
             let report = whole(&server, file, own, deadline).await?;
             files.push(read(file, &report, &server, true));
         }
-        if let Some(watch) = self.watch.upgrade() {
-            let until = deadline.min(Instant::now() + OTHERS);
+        if let (false, Some(watch)) = (self.others.is_zero(), self.watch.upgrade()) {
+            let until = deadline.min(Instant::now() + self.others);
             let others = others::after(&server, &self.workspace, &self.files, &watch, heard, until);
             files.extend(others.await);
         }

@@ -51,8 +51,12 @@ const REST: Duration = Duration::from_millis(100);
 pub struct OnWriteLimits {
     /// How much longer a write may take; 1.5 s. With 0 nothing is asked.
     pub budget: Duration,
-    /// How long a server may take until its report is given up; 60 s.
+    /// How long a server may take until its report is given up; 60 s. With 0
+    /// there are no late reports, for a run that makes one call only.
     pub late: Duration,
+    /// How much of it may go into files that were not written; 300 ms. With 0 they
+    /// are not looked at.
+    pub others: Duration,
 }
 
 impl Default for OnWriteLimits {
@@ -60,6 +64,7 @@ impl Default for OnWriteLimits {
         Self {
             budget: Duration::from_millis(1500),
             late: Duration::from_secs(60),
+            others: Duration::from_millis(300),
         }
     }
 }
@@ -209,7 +214,8 @@ impl DiagnosticsOnWrite {
                     watch.learn(id, report);
                 }
             }
-            if is_first {
+            if is_first && !self.limits.others.is_zero() {
+                let until = until.min(Instant::now() + self.limits.others);
                 others::before(&server, &self.workspace, &files, watch, until).await;
             }
         }
@@ -237,7 +243,8 @@ impl DiagnosticsOnWrite {
                 watch: Arc::downgrade(watch),
                 number: begun.number,
                 files: begun.files,
-                limit: self.limits.late,
+                limit: self.limits.late.max(self.limits.budget),
+                others: self.limits.others,
             };
             let task = AbortOnDropHandle::new(tokio::spawn(check.run()));
             watch.keep(&id, begun.number, task);
@@ -328,7 +335,9 @@ impl Tool for DiagnosticsOnWrite {
                 }
                 () = waiting.wait(until) => {}
             }
-            told.push(waiting.take());
+            let mut one = waiting.take();
+            one.is_last |= self.limits.late.is_zero();
+            told.push(one);
         }
         Ok(folded(output, &told))
     }

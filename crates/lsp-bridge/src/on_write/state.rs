@@ -71,6 +71,8 @@ pub(super) struct Told {
     pub(super) failed: Option<String>,
     /// What is still being waited for, and comes with a later result.
     pub(super) pending: Option<String>,
+    /// Whether no later result comes.
+    pub(super) is_last: bool,
 }
 
 /// The writes of a run, as its language servers see them.
@@ -352,6 +354,7 @@ impl Watch {
                 files: Vec::new(),
                 failed: None,
                 pending: Some("another write is being checked".to_owned()),
+                is_last: false,
             };
         };
         if let Some(result) = check.result.take() {
@@ -471,6 +474,7 @@ impl Inner {
             files,
             failed: checked.failed,
             pending: None,
+            is_last: false,
         }
     }
 }

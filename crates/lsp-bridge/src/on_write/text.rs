@@ -180,14 +180,15 @@ fn remarks(told: &Told) -> Vec<String> {
             whys.push(why);
         }
     }
+    let later = match told.is_last {
+        true => "`lsp` with action `diagnostics` asks it",
+        false => "its report comes with a later result",
+    };
     match &told.pending {
-        Some(doing) if doing.is_empty() => lines.push(format!(
-            "{id} has not answered yet; its report comes with a later result"
-        )),
-        Some(doing) => lines.push(format!(
-            "{id}: {}; its report comes with a later result",
-            visible(doing)
-        )),
+        Some(doing) if doing.is_empty() => {
+            lines.push(format!("{id} has not answered yet; {later}"));
+        }
+        Some(doing) => lines.push(format!("{id}: {}; {later}", visible(doing))),
         None => lines.extend(whys),
     }
     lines

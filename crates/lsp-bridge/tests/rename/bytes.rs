@@ -8,13 +8,15 @@ use serde_json::json;
 
 use crate::project::Project;
 
-fn open(files: &[(&str, &str)]) -> Project {
+fn open(id: &str, files: &[(&str, &str)]) -> Project {
     let write = |folder: &Path| {
         for (name, text) in files {
-            std::fs::write(folder.join(name), text).unwrap();
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
         }
     };
-    Project::new(write, LspLimits::default())
+    Project::new(id, write, LspLimits::default())
 }
 
 fn tree(files: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -25,21 +27,24 @@ fn tree(files: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 #[tokio::test]
 async fn pitfall_15_pyright_keeps_marks_line_endings_and_wide_characters() {
-    let project = open(&[
-        ("pyproject.toml", ""),
-        (
-            "area.py",
-            "\u{feff}# area\r\ndef area(x: int) -> int:\r\n    return x\r\n",
-        ),
-        (
-            "user.py",
-            "from area import area\n\nlabel = \"😀é\"; total = area(area(1))\rlast = area(2)",
-        ),
-        (
-            "alias.py",
-            "from area import area as other\n\nprint(other(1), \"area\")\n",
-        ),
-    ]);
+    let project = open(
+        "pyright",
+        &[
+            ("pyproject.toml", ""),
+            (
+                "area.py",
+                "\u{feff}# area\r\ndef area(x: int) -> int:\r\n    return x\r\n",
+            ),
+            (
+                "user.py",
+                "from area import area\n\nlabel = \"😀é\"; total = area(area(1))\rlast = area(2)",
+            ),
+            (
+                "alias.py",
+                "from area import area as other\n\nprint(other(1), \"area\")\n",
+            ),
+        ],
+    );
     // At an import.
     let outcome = project.rename("user.py", 1, "area#2", "size").await;
     assert!(outcome.error.is_none(), "{}", outcome.text);
@@ -98,7 +103,7 @@ async fn pitfall_15_clangd_keeps_marks_line_endings_and_wide_characters() {
         }
         std::fs::write(folder.join("compile_commands.json"), database(folder)).unwrap();
     };
-    let project = Project::new(write, LspLimits::default());
+    let project = Project::new("clangd", write, LspLimits::default());
     let outcome = project.rename("user.cc", 2, "area#2", "size").await;
     assert!(outcome.error.is_none(), "{}", outcome.text);
     let commands = database(project.folder.path());
@@ -123,4 +128,85 @@ async fn pitfall_15_clangd_keeps_marks_line_endings_and_wide_characters() {
     assert!(outcome.error.is_some(), "{}", outcome.text);
     assert_eq!(project.tree(), before);
     project.end().await;
+}
+
+/// Renames `area`, which is used at a wide character and twice on a line, and
+/// compares the tree.
+async fn renamed(id: &str, files: &[(&str, &str)], at: (&str, u32, &str)) {
+    let project = open(id, files);
+    let expected = files
+        .iter()
+        .map(|(name, text)| (*name, text.replace("area", "size")));
+    let expected: Vec<(&str, String)> = expected.collect();
+    let expected: Vec<(&str, &str)> = expected
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    let outcome = project.rename(at.0, at.1, at.2, "size").await;
+    assert!(outcome.error.is_none(), "{}", outcome.text);
+    assert_eq!(project.tree(), tree(&expected), "{}", outcome.text);
+    project.end().await;
+}
+
+const TYPESCRIPT: &[(&str, &str)] = &[
+    ("tsconfig.json", "{}"),
+    (
+        "lib.ts",
+        "\u{feff}export function area(x: number): number {\r\n    return x;\r\n}\r\n",
+    ),
+    (
+        "user.ts",
+        "import { area } from \"./lib\";\n\nconst label = \"😀é\"; export const total = area(area(1)) + label.length;\r\nexport const last = area(2);",
+    ),
+];
+
+#[tokio::test]
+async fn pitfall_15_typescript_language_server_renames_at_an_import_to_the_byte() {
+    renamed(
+        "typescript-language-server",
+        TYPESCRIPT,
+        ("user.ts", 1, "area"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn pitfall_15_typescript_7_renames_at_an_import_to_the_byte() {
+    renamed("typescript-native", TYPESCRIPT, ("user.ts", 1, "area")).await;
+}
+
+#[tokio::test]
+async fn pitfall_15_ty_renames_at_an_import_to_the_byte() {
+    let files = [
+        ("pyproject.toml", ""),
+        (
+            "lib.py",
+            "\u{feff}def area(x: int) -> int:\r\n    return x\r\n",
+        ),
+        (
+            "user.py",
+            "from lib import area\n\nlabel = \"😀é\"; total = area(area(1))\nlast = area(2)",
+        ),
+    ];
+    renamed("ty", &files, ("user.py", 1, "area")).await;
+}
+
+#[tokio::test]
+async fn pitfall_15_rust_analyzer_renames_at_an_import_to_the_byte() {
+    let files = [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"bytes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
+        ("src/lib.rs", "pub mod shapes;\npub mod user;\n"),
+        (
+            "src/shapes.rs",
+            "\u{feff}pub fn area(x: u32) -> u32 {\r\n    x\r\n}\r\n",
+        ),
+        (
+            "src/user.rs",
+            "use crate::shapes::area;\n\npub fn total() -> usize {\n    let label = \"😀é\"; let sum = area(area(1));\n    label.len() + sum as usize\n}",
+        ),
+    ];
+    renamed("rust-analyzer", &files, ("src/user.rs", 1, "area")).await;
 }

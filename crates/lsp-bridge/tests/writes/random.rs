@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use host::Workspace;
 use libtest_mimic::Trial;
-use lsp_bridge::{DiagnosticsOnWrite, LanguageServers, Lsp, Supervisor, SupervisorLimits};
+use lsp_bridge::{
+    DiagnosticsOnWrite, LanguageServers, Lsp, OnWriteLimits, Supervisor, SupervisorLimits,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::Writer;
@@ -36,7 +38,7 @@ pub(crate) fn tests() -> Vec<Trial> {
 pub(crate) struct Session {
     folder: TempDir,
     registry: Registry,
-    planted: Planted,
+    pub(crate) planted: Planted,
     /// Faults the model knows of, because it was told, and that are still there.
     known: BTreeMap<Fault, usize>,
     pub(crate) figures: Figures,
@@ -61,7 +63,7 @@ pub(crate) struct Figures {
 }
 
 impl Session {
-    pub(crate) fn open(language: Language) -> Self {
+    pub(crate) fn open(language: Language, writes: OnWriteLimits) -> Self {
         let planted = Planted::new(language);
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in planted.files() {
@@ -79,7 +81,7 @@ impl Session {
         let writer = Arc::new(Typed::new(Writer::new(workspace.clone())));
         let writer = DiagnosticsOnWrite::new(writer, workspace.clone(), Arc::clone(&servers));
         let registry = Registry::builder(run.build().unwrap())
-            .tool(writer)
+            .tool(writer.limits(writes))
             .typed(Lsp::new(workspace, servers))
             .build()
             .unwrap();
@@ -223,11 +225,17 @@ impl Session {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "figures that people look at")]
-async fn edits(language: Language, count: usize) {
-    let seed = fastrand::u64(..);
+/// Makes random edits, and returns what was counted.
+pub(crate) async fn judged(language: Language, count: usize) -> Figures {
+    run(language, count, fastrand::u64(..))
+        .await
+        .figures
+        .clone()
+}
+
+async fn run(language: Language, count: usize, seed: u64) -> Session {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut session = Session::open(language);
+    let mut session = Session::open(language, OnWriteLimits::default());
     session.warm().await;
     while session.figures.writes < count {
         match random.u32(0..10) {
@@ -252,25 +260,22 @@ async fn edits(language: Language, count: usize) {
         }
         session.settle().await;
     }
-    let figures = session.figures.clone();
-    let mut took = figures.took.clone();
-    took.sort();
-    println!(
-        "{}: {} writes, median {} ms, p95 {} ms; stale {}, missed {}, repeated {}, false clean {}, pending {}, later in others {}",
-        language.id,
-        figures.writes,
-        took[took.len() / 2].as_millis(),
-        took[took.len() * 95 / 100].as_millis(),
-        figures.stale,
-        figures.missed,
-        figures.repeated,
-        figures.false_clean,
-        figures.pending,
-        figures.others_later,
-    );
+    session
+}
+
+async fn edits(language: Language, count: usize) {
+    let seed = fastrand::u64(..);
+    let session = run(language, count, seed).await;
+    let figures = &session.figures;
     let wrong = figures.stale + figures.missed + figures.repeated + figures.false_clean;
     let is_right = wrong == 0 && figures.strange.is_empty();
-    assert!(is_right, "seed {seed}\n{figures:?}\n{}", session.log());
+    // A machine that does other things may hold up a few.
+    let is_prompt = figures.pending * 20 <= figures.writes;
+    assert!(
+        is_right && is_prompt,
+        "seed {seed}\n{figures:?}\n{}",
+        session.log()
+    );
 }
 
 fn text(content: &[Content]) -> String {

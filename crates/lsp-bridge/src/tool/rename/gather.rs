@@ -7,6 +7,7 @@
 //! references do not name them either.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +29,9 @@ use crate::uri;
 /// The first pause before the server is asked again, and the longest.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
+/// Files with a byte-order mark that are opened.
+const MAX_MARKED: usize = 30;
+
 const METHOD: &str = "textDocument/rename";
 
 /// Where the server is asked.
@@ -48,9 +52,10 @@ pub(super) async fn edit(
     let server = &target.chosen.server;
     let until = ask.ready_deadline();
     ask.wait_until_ready(server).await;
+    let mut words = Words::start(&names.old, server, ask).await;
+    open_marked(&words.found().await.files, server, ask).await?;
     let aimed = aim(target, names, ask).await?;
     prepare(server, &aimed, names, ask).await?;
-    let mut words = Words::start(&names.old, server, ask).await;
     let mut pause = PAUSE.0;
     // What leaves files out is asked for twice.
     let mut is_certain = false;
@@ -78,6 +83,27 @@ pub(super) async fn edit(
         pause = (pause * 2).min(PAUSE.1);
         ask.wait_until_ready(server).await;
     }
+}
+
+/// Opens files that begin with a byte-order mark: servers that read them from the
+/// disk count it, or leave such a file out, and of an open document all have the
+/// text without it.
+async fn open_marked(files: &[PathBuf], server: &InUse, ask: &Ask<'_>) -> Result<(), Error> {
+    let marked = files.iter().filter(|path| begins_with_mark(path));
+    for path in marked.take(MAX_MARKED) {
+        if let Ok(file) = ask.workspace.resolve_path(path) {
+            server.open(&file, Look::WhenCheap).await?;
+        }
+    }
+    Ok(())
+}
+
+fn begins_with_mark(path: &Path) -> bool {
+    let mut begin = [0; 3];
+    let file = std::fs::File::open(path);
+    file.and_then(|mut file| file.read_exact(&mut begin))
+        .is_ok()
+        && begin == *b"\xef\xbb\xbf"
 }
 
 /// Points at the declaration where the server knows one of that name: at an
@@ -137,9 +163,12 @@ async fn prepare(server: &InUse, aimed: &Aimed, names: &Names, ask: &Ask<'_>) ->
         return Ok(());
     }
     let method = "textDocument/prepareRename";
-    let answer = server
-        .request(method, &aimed.params(), ask.deadline)
-        .await?;
+    let is_settled = server.readiness().is_settled();
+    let answer = match server.request(method, &aimed.params(), ask.deadline).await {
+        // It may know the name a little later; the edit is looked at in any case.
+        Ok(Value::Null) | Err(Error::Refused { .. }) if !is_settled => return Ok(()),
+        answer => answer?,
+    };
     if answer.is_null() {
         return Err(Error::NothingRenamed {
             server: server.id().to_owned(),
@@ -256,14 +285,18 @@ impl Answered {
         is_final: bool,
         workspace: &Workspace,
     ) -> Result<Vec<Step>, Error> {
-        if let Some(refused) = self.refused {
+        let is_covered = self.is_covered();
+        // What it refused while it was reading it may not refuse a little later.
+        if let Some(refused) = self.refused
+            && self.uncovered.is_empty()
+        {
             return Err(refused);
         }
         let id = server.id().to_owned();
         let why = match &self.readiness {
             Readiness::Proven if is_final => None,
             Readiness::Assumed | Readiness::Loading { .. } if is_final => None,
-            Readiness::Never(_) if self.is_covered() => None,
+            Readiness::Never(_) if is_covered => None,
             Readiness::Never(why) => Some(why.clone()),
             Readiness::Proven => Some("its own references name such files".to_owned()),
             Readiness::Assumed => {
