@@ -85,6 +85,14 @@ pub(crate) async fn own(
     })
 }
 
+/// Adds what the last check of the files on the disk found, without a new one.
+pub(crate) fn with_last_check(server: &InUse, file: &WorkspacePath, mut own: Report) -> Report {
+    if server.diagnostics() == Diagnostics::Flycheck {
+        flycheck::add_last(server, file, &mut own.items);
+    }
+    own
+}
+
 /// Adds what only a check of the files on the disk finds, where there is one.
 pub(crate) async fn whole(
     server: &InUse,

@@ -67,6 +67,7 @@ struct Said {
     published: HashMap<PathBuf, Published>,
     /// Counts publishes and what is said of the work on a document.
     heard: u64,
+    last_publish: Option<Instant>,
     /// How often it publishes about one text.
     cadence: Cadence,
     /// The versions that it named in publishes, two of them at the most.
@@ -236,6 +237,11 @@ impl Seen {
         let said = self.lock();
         let is_busy = said.at_work.values().any(|work| work.is_busy);
         (!said.at_work.is_empty()).then_some(is_busy)
+    }
+
+    /// Returns when it last published of any document.
+    pub(crate) fn last_publish(&self) -> Option<Instant> {
+        self.lock().last_publish
     }
 
     /// Returns a mark of the present: what is published from now on has a higher
@@ -437,6 +443,7 @@ impl Said {
         });
         let items = earlier.map(|earlier| Arc::clone(&earlier.items));
         self.cadence.published(&path, published.at);
+        self.last_publish = Some(published.at);
         if let Some(version) = published.version
             && self.versions.len() < 2
             && !self.versions.contains(&version)

@@ -70,6 +70,9 @@ pub(crate) struct ClientToolSpec {
     details_schema: Option<Value>,
     #[serde(default)]
     concurrency: ClientConcurrency,
+    /// Names of the arguments that hold paths which a call writes.
+    #[serde(default)]
+    path_arguments: Vec<String>,
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
@@ -85,6 +88,7 @@ enum ClientConcurrency {
 pub(crate) struct ClientTool {
     spec: ToolSpec,
     group: Option<Arc<Group>>,
+    path_arguments: Vec<String>,
     workspace: Workspace,
     peer: Peer,
     open: OpenCalls,
@@ -116,6 +120,7 @@ impl ClientTool {
         Self {
             spec,
             group,
+            path_arguments: described.path_arguments,
             workspace: workspace.clone(),
             peer: peer.clone(),
             open: open.clone(),
@@ -151,6 +156,18 @@ impl ClientTool {
 impl Tool for ClientTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// Each argument that holds a path, or a list of them.
+    fn paths(&self, args: &Value) -> Vec<String> {
+        let named = self.path_arguments.iter();
+        let values = named.filter_map(|name| args.get(name));
+        let paths = values.flat_map(|value| match value {
+            Value::Array(values) => values.as_slice(),
+            one => std::slice::from_ref(one),
+        });
+        let paths = paths.filter_map(Value::as_str);
+        paths.map(str::to_owned).collect()
     }
 
     fn admission(&self, _args: &Value) -> Admission {

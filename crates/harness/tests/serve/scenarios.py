@@ -243,6 +243,23 @@ class Serve(unittest.TestCase):
         self.assertEqual(question["question"], "may it write?")
         self.assertEqual(question["arguments"], {"path": "a", "content": "b"})
 
+    def test_a_tool_of_the_client_says_which_files_it_writes(self):
+        asked = []
+        def yes(question):
+            asked.append(question["paths"])
+            return {"answer": "yes"}
+        own = tool("save", tier="write", path_arguments=["text"])
+        answer = {"content": "saved", "touched": ["a.txt"]}
+        self.client.initialize(
+            self.workspace,
+            approve=yes,
+            guardrails=PROMPT_FOR_WRITES,
+            tools=[(own, lambda _: answer)],
+        )
+        result = self.client.call("save", {"text": "a.txt"})
+        self.assertEqual((text_of(result), result["touched"]), ("saved", ["a.txt"]))
+        self.assertEqual(asked, [["a.txt"]])
+
     def test_a_refused_call_does_not_run(self):
         error = self.ask(lambda _: {"answer": "no", "reason": "not today"})["error"]
         self.assertEqual(error["kind"], "denied")

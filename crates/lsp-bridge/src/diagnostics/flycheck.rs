@@ -46,10 +46,15 @@ pub(super) async fn add(
         *checked = Some(edits);
     }
     drop(checked);
+    add_last(server, file, items);
+    Ok(server.seen().trouble())
+}
+
+/// Adds what the last check found in a file.
+pub(super) fn add_last(server: &InUse, file: &WorkspacePath, items: &mut Vec<Value>) {
     if let Some(published) = server.seen().published(file.absolute()) {
         merge(items, published.items.to_vec());
     }
-    Ok(server.seen().trouble())
 }
 
 /// Runs a check; returns why it is not known what it finds.

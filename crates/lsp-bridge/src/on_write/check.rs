@@ -44,8 +44,8 @@ impl Check {
             Ok((checked, server)) => (checked, Some(server)),
             Err(error) => {
                 let failed = Checked {
-                    files: Vec::new(),
                     failed: Some(error.describe()),
+                    ..Checked::default()
                 };
                 (failed, None)
             }
@@ -92,6 +92,15 @@ impl Check {
                 Err(error) => files.push(unseen(file, Verdict::Unknown(error.describe()))),
             }
         }
+        if reports.len() > 1 && !others::is_asked(&server) {
+            // What it published of the first may be without the change of the last.
+            let until = deadline.min(Instant::now() + self.others);
+            others::wait_for_rest(&server, until).await;
+            for (file, report) in &mut reports {
+                let document = report.document.clone();
+                *report = own(&server, file, document, deadline).await?;
+            }
+        }
         if server.diagnostics() == Diagnostics::Flycheck && server.lacks().is_none() {
             let missing = Verdict::Partial("`cargo check` has not ended".to_owned());
             let known = reports.iter().map(|(file, report)| {
@@ -101,7 +110,7 @@ impl Check {
             });
             let known = Checked {
                 files: known.collect(),
-                failed: None,
+                ..Checked::default()
             };
             self.note("`cargo check` has not ended", Some(known));
         }
@@ -116,6 +125,8 @@ impl Check {
         }
         let checked = Checked {
             files,
+            // What it publishes of other files was heard with that.
+            is_survey: !self.others.is_zero() && others::is_surveyed(&server),
             failed: None,
         };
         Ok((checked, server))

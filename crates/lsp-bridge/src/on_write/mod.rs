@@ -26,7 +26,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::details::{OnWriteDetails, OnWriteServer, WriteDiagnostic};
-use crate::diagnostics::{Verdict, own, whole};
+use crate::diagnostics::{Report, Verdict, own, whole, with_last_check};
 use crate::plan::Candidate;
 use crate::port::{LanguageServers, ServerPhase};
 use crate::server::{InUse, Written};
@@ -210,7 +210,9 @@ impl DiagnosticsOnWrite {
                     continue;
                 }
                 is_first = true;
-                if let Some(report) = baseline(&server, &written.file, until).await {
+                let is_surveyed = watch.is_surveyed(id);
+                let report = baseline(&server, &written.file, is_surveyed, until);
+                if let Some(report) = report.await {
                     watch.learn(id, report);
                 }
             }
@@ -394,6 +396,12 @@ impl Drop for Waiting {
     }
 }
 
+/// Notes that a run was told, in another way, all that a server reports of a file.
+pub(crate) fn note_told(run: &Run, server: &InUse, file: &WorkspacePath, report: &Report) {
+    let report = check::read(file, report, server, false);
+    run.state::<Watch>().know(&server.label(), report);
+}
+
 /// Returns each server with the files it is asked about.
 fn by_server(files: &[Claimed]) -> Vec<(&Candidate, Vec<Written>)> {
     let mut servers: Vec<(&Candidate, Vec<Written>)> = Vec::new();
@@ -412,10 +420,19 @@ fn by_server(files: &[Claimed]) -> Vec<(&Candidate, Vec<Written>)> {
 }
 
 /// Returns what a server says of a file that is about to be written.
-async fn baseline(server: &InUse, file: &WorkspacePath, until: Instant) -> Option<FileReport> {
+async fn baseline(
+    server: &InUse,
+    file: &WorkspacePath,
+    is_surveyed: bool,
+    until: Instant,
+) -> Option<FileReport> {
     let document = server.open_alone(file).await.ok()?;
     let own = own(server, file, document, until).await.ok()?;
-    let report = whole(server, file, own, until).await.ok()?;
+    let report = match is_surveyed {
+        // Nothing was written since the last check that was not told.
+        true => with_last_check(server, file, own),
+        false => whole(server, file, own, until).await.ok()?,
+    };
     let known = check::read(file, &report, server, false);
     (!matches!(known.verdict, Verdict::Unknown(_))).then_some(known)
 }

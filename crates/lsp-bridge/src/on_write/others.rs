@@ -28,6 +28,9 @@ const SEARCH: Duration = Duration::from_millis(60);
 /// How long a server that says on which documents it works may take to begin.
 const BEGIN: Duration = Duration::from_millis(20);
 
+/// How long nothing must be published, so that it is all.
+const SILENCE: Duration = Duration::from_millis(50);
+
 /// Names of files that stand for their folder.
 const FOR_FOLDER: &[&str] = &["__init__", "index", "mod", "lib", "main"];
 
@@ -76,7 +79,9 @@ pub(super) async fn after(
 ) -> Vec<FileReport> {
     let mut published = HashMap::new();
     if is_published(server) {
-        wait_for_rest(server, until).await;
+        if !is_asked(server) {
+            wait_for_rest(server, until).await;
+        }
         let since = watch.heard(&server.label(), heard, server.seen().publishes());
         published.extend(server.seen().published_since(since));
     }
@@ -110,11 +115,12 @@ pub(super) async fn after(
     reports
 }
 
-/// Waits until a server that says on which documents it works has done with all.
-async fn wait_for_rest(server: &InUse, until: Instant) {
+/// Waits until a server that publishes has done with all documents.
+pub(super) async fn wait_for_rest(server: &InUse, until: Instant) {
     let seen = server.seen();
     let mut changes = seen.changes();
     let Some(mut is_busy) = seen.is_any_busy() else {
+        wait_for_silence(server, until).await;
         return;
     };
     if !is_busy {
@@ -129,6 +135,20 @@ async fn wait_for_rest(server: &InUse, until: Instant) {
             .is_ok()
     {
         is_busy = seen.is_any_busy() == Some(true);
+    }
+}
+
+/// Waits until a server has published all that one text brought: of several files
+/// it publishes one after the other, in any order.
+async fn wait_for_silence(server: &InUse, until: Instant) {
+    let begun = Instant::now();
+    loop {
+        let last = server.seen().last_publish();
+        let silent = last.map_or(begun, |last| last.max(begun)) + SILENCE;
+        if Instant::now() >= silent.min(until) {
+            return;
+        }
+        tokio::time::sleep_until(silent.min(until)).await;
     }
 }
 
@@ -189,16 +209,21 @@ async fn published_before(server: &InUse, workspace: &Workspace, watch: &Watch) 
             watch.learn(&server.label(), report);
         }
     }
+    if is_surveyed(server) {
+        watch.set_surveyed(&server.label());
+    }
+}
+
+/// Returns whether the server has published of the whole project.
+pub(super) fn is_surveyed(server: &InUse) -> bool {
     let has_checked = match server.diagnostics() {
         Diagnostics::Flycheck => {
             let checked = server.checked().try_lock();
             checked.is_ok_and(|checked| checked.is_some())
         }
-        Diagnostics::Offered | Diagnostics::Tsserver => true,
+        Diagnostics::Offered | Diagnostics::Tsserver => !is_asked(server),
     };
-    if has_checked && server.readiness().is_settled() {
-        watch.set_surveyed(&server.label());
-    }
+    has_checked && server.readiness().is_settled()
 }
 
 async fn of_publish(

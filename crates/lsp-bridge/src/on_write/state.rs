@@ -1,6 +1,6 @@
 //! What a run keeps between its writes: the ledger, and the checks that go on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -47,6 +47,8 @@ impl FileReport {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checked {
     pub(super) files: Vec<FileReport>,
+    /// Whether the server has published of the whole project by now.
+    pub(super) is_survey: bool,
     /// Why nothing is known.
     pub(super) failed: Option<String>,
 }
@@ -60,6 +62,8 @@ pub(super) struct NewFaults {
     pub(super) is_written: bool,
     /// Whether some may be older than the write.
     pub(super) may_be_old: bool,
+    /// Whether what the server lacks was said before.
+    pub(super) is_said: bool,
 }
 
 /// What is to be told of one server's check.
@@ -88,6 +92,8 @@ struct Inner {
     late: Vec<Late>,
     /// Servers that have said all they had to say of files nobody wrote.
     surveyed: Vec<String>,
+    /// What servers lacked in reports that were told.
+    said: HashSet<(String, String)>,
     /// Up to which publish of a server it was listened to.
     heard: HashMap<String, u64>,
     /// Files that name one that was written.
@@ -166,6 +172,23 @@ impl Watch {
         });
     }
 
+    /// Takes what the model was told of a file in another way.
+    pub(super) fn know(&self, server: &str, report: FileReport) {
+        let place = (server.to_owned(), report.file.absolute().to_owned());
+        let mut inner = self.lock();
+        match report.verdict {
+            Verdict::Fresh => {
+                let known = Known::new(&report.faults, report.text);
+                inner.ledger.insert(place, known);
+            }
+            Verdict::Partial(_) => {
+                let known = inner.ledger.entry(place).or_default();
+                known.add(&report.faults, report.text);
+            }
+            Verdict::Unknown(_) => {}
+        }
+    }
+
     /// Notes that files this run knows nothing of have no faults at a server:
     /// it publishes those of the whole project.
     pub(super) fn set_surveyed(&self, server: &str) {
@@ -173,6 +196,11 @@ impl Watch {
         if !inner.surveyed.iter().any(|known| known == server) {
             inner.surveyed.push(server.to_owned());
         }
+    }
+
+    /// Returns whether files this run knows nothing of have no faults at a server.
+    pub(super) fn is_surveyed(&self, server: &str) -> bool {
+        self.lock().surveyed.iter().any(|known| known == server)
     }
 
     /// Returns the files whose faults at a server are known.
@@ -452,7 +480,12 @@ impl Inner {
             let mut next = known.unwrap_or_default();
             let new = next.new_ones(&report.faults, report.text.as_deref());
             let new = new.into_iter().filter_map(|index| report.faults.get(index));
-            let faults: Vec<Fault> = new.cloned().collect();
+            let mut faults: Vec<Fault> = new.cloned().collect();
+            let may_be_old = !is_known && (report.is_written || !is_surveyed);
+            if may_be_old && !report.is_written {
+                // Old warnings of other files would drown what matters.
+                faults.retain(|fault| fault.severity == "error");
+            }
             match &report.verdict {
                 Verdict::Fresh => next = Known::new(&report.faults, report.text),
                 Verdict::Partial(_) => next.add(&report.faults, report.text),
@@ -461,13 +494,21 @@ impl Inner {
             if !matches!(report.verdict, Verdict::Unknown(_)) {
                 self.ledger.insert(place, next);
             }
+            let is_said = match &report.verdict {
+                Verdict::Partial(why) => !self.said.insert((server.to_owned(), why.clone())),
+                Verdict::Fresh | Verdict::Unknown(_) => false,
+            };
             files.push(NewFaults {
+                is_said,
                 file: report.file,
                 faults,
                 verdict: report.verdict,
                 is_written: report.is_written,
-                may_be_old: !is_known && (report.is_written || !is_surveyed),
+                may_be_old,
             });
+        }
+        if checked.is_survey && !is_surveyed {
+            self.surveyed.push(server.to_owned());
         }
         Told {
             server: server.to_owned(),

@@ -168,7 +168,8 @@ fn remarks(told: &Told) -> Vec<String> {
     for file in &told.files {
         let why = match &file.verdict {
             Verdict::Fresh => continue,
-            _ if !file.is_written => continue,
+            // What it lacks every time is said once.
+            _ if !file.is_written || file.is_said => continue,
             Verdict::Partial(missing) => format!("partial ({id}): {}", visible(missing)),
             Verdict::Unknown(why) => format!(
                 "`{}` not checked by {id}: {}",
@@ -318,7 +319,10 @@ pub(super) fn details(told: &[Told]) -> OnWriteDetails {
 }
 
 fn verdict(told: &Told) -> VerdictDetails {
-    let missing = remarks(told).join("; ");
+    let missing = match (remarks(told), is_incomplete(std::slice::from_ref(told))) {
+        (remarks, true) if remarks.is_empty() => "what was missing before".to_owned(),
+        (remarks, _) => remarks.join("; "),
+    };
     match (is_heard(told), missing.is_empty()) {
         (true, true) => VerdictDetails::Fresh,
         (true, false) => VerdictDetails::Partial { missing },

@@ -11,6 +11,7 @@ use super::details::{Answer, DiagnosticDetails, LspDetails, VerdictDetails};
 use crate::diagnostics::{Report, Verdict, of_file};
 use crate::encoding::PositionEncoding;
 use crate::error::Error;
+use crate::on_write::note_told;
 
 /// Diagnostics that are shown.
 const MAX_SHOWN: usize = 100;
@@ -33,12 +34,15 @@ pub(super) async fn answer(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answer
         let reported = async {
             let server = ask.lease(candidate).await?;
             let report = of_file(&server, file, ask.ready_deadline()).await?;
-            Ok((server.encoding(), report))
+            Ok((server, report))
         };
         match reported.await {
-            Ok((encoding, report)) => {
+            Ok((server, report)) => {
                 let id = candidate.id();
-                add(&mut details, &report, encoding);
+                add(&mut details, &report, server.encoding());
+                if details.diagnostics.len() <= MAX_SHOWN {
+                    note_told(ask.context.run(), &server, file, &report);
+                }
                 verdicts.push((id, report.verdict));
             }
             Err(error) => {

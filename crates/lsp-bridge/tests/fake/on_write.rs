@@ -45,6 +45,11 @@ pub(crate) fn tests() -> Vec<Trial> {
         ),
         test("pitfall_4_versions_that_never_change_are_no_versions", liar),
         test("a_second_publish_about_a_text_is_told_later", second_push),
+        test(
+            "what_was_told_on_request_is_not_told_again",
+            told_on_request,
+        ),
+        test("what_a_server_lacks_every_time_is_said_once", lacking),
         test("pitfall_61_what_does_not_fit_is_told_all_the_same", odd),
         test("the_tool_inside_stays_as_it_is", same_tool),
         test("files_that_no_server_knows_cost_nothing", unclaimed),
@@ -464,11 +469,7 @@ async fn twice() {
     let mut third = both();
     third.on.insert(
         "textDocument/diagnostic".to_owned(),
-        vec![
-            one(&[]),
-            one(&[]),
-            one(&[fault(1, "x is  odd"), fault(2, "y")]),
-        ],
+        vec![one(&[]), one(&[fault(1, "x is  odd"), fault(2, "y")])],
     );
     let setting = Setting::of_writes(
         vec![("fake", both()), ("linter", third)],
@@ -621,6 +622,65 @@ async fn liar() {
     assert!(
         told.contains("1 new error (fake):\na.fake:1 error [E] new"),
         "{told}"
+    );
+    setting.end().await;
+}
+
+async fn told_on_request() {
+    let x = || fault(1, "x");
+    let setting = setting(symbols(asked(vec![
+        one(&[x()]),
+        one(&[x(), fault(2, "y")]),
+    ])));
+    let told = setting
+        .call(json!({ "action": "diagnostics", "file": "a.fake" }))
+        .await
+        .text;
+    assert!(told.contains("1:1 error [E] x"), "{told}");
+    assert_eq!(
+        put(&setting, "1\n2\n").await,
+        "1 new error (fake):\na.fake:2 error [E] y"
+    );
+    setting.end().await;
+}
+
+async fn lacking() {
+    // It is asked in two ways, and refuses one.
+    let refused = Step::Refuse(-32603, "not now".to_owned());
+    let answers = || vec![report(&[])];
+    let mut script = symbols(asked(vec![answers(), vec![refused]]));
+    for (at, answers) in [answers(), vec![Step::Refuse(-32603, "not now".to_owned())]]
+        .into_iter()
+        .cycle()
+        .take(12)
+        .enumerate()
+    {
+        let times = script.on.get_mut("textDocument/diagnostic").unwrap();
+        if at == 0 {
+            times.clear();
+        }
+        times.push(answers);
+    }
+    let register = json!({
+        "jsonrpc": "2.0", "id": "r", "method": "client/registerCapability",
+        "params": { "registrations": [{
+            "id": "d", "method": "textDocument/diagnostic",
+            "registerOptions": { "identifier": "second" },
+        }] },
+    });
+    script
+        .on
+        .insert("initialized".to_owned(), vec![vec![Send(register)]]);
+    let setting = setting(script);
+    warm(&setting).await;
+    let first = put(&setting, "1").await;
+    assert!(
+        first.starts_with("no new errors or warnings so far (fake)\npartial (fake): "),
+        "{first}"
+    );
+    assert_eq!(
+        put(&setting, "2").await,
+        "no new errors or warnings so far (fake)"
     );
     setting.end().await;
 }

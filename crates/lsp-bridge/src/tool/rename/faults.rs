@@ -8,8 +8,10 @@ use tokio::time::Instant;
 
 use super::details::RenameDiagnosticDetails;
 use super::draft::{Changed, Names};
-use crate::diagnostics::{Verdict, of_file};
+use crate::diagnostics::{Report, Verdict, of_file};
+use crate::on_write::note_told;
 use crate::server::InUse;
+use crate::tool::ask::Ask;
 use crate::tool::details::{DiagnosticDetails, VerdictDetails};
 use crate::tool::diagnose;
 
@@ -63,8 +65,8 @@ impl Faults {
     }
 
     /// Looks at them again.
-    pub(super) async fn after(self, names: &Names, server: &InUse, deadline: Instant) -> NewFaults {
-        let until = deadline.min(Instant::now() + AFTER);
+    pub(super) async fn after(self, names: &Names, server: &InUse, ask: &Ask<'_>) -> NewFaults {
+        let until = ask.deadline.min(Instant::now() + AFTER);
         self.settle(server, until).await;
         let mut new = NewFaults {
             faults: Vec::new(),
@@ -78,8 +80,12 @@ impl Faults {
                 missing.push("there was no time for all of them".to_owned());
                 break;
             }
-            let (faults, verdict) = match look(&path, server, until).await {
-                Ok(looked) => looked,
+            let (faults, verdict) = match report(&path, server, until).await {
+                Ok(report) => {
+                    // Those that are new are told here, and not again by a write.
+                    note_told(ask.context.run(), server, &path, &report);
+                    (faults_of(&report, server), report.verdict)
+                }
                 Err(why) => (Vec::new(), Verdict::Unknown(why)),
             };
             match verdict {
@@ -141,12 +147,20 @@ async fn look(
     server: &InUse,
     until: Instant,
 ) -> Result<(Vec<DiagnosticDetails>, Verdict), String> {
+    let report = report(path, server, until).await?;
+    Ok((faults_of(&report, server), report.verdict))
+}
+
+async fn report(path: &WorkspacePath, server: &InUse, until: Instant) -> Result<Report, String> {
     let report = of_file(server, path, until).await;
-    let report = report.map_err(|error| error.describe())?;
+    report.map_err(|error| error.describe())
+}
+
+fn faults_of(report: &Report, server: &InUse) -> Vec<DiagnosticDetails> {
     let faults = report.items.iter();
-    let faults = faults.map(|item| diagnose::read(item, &report, server.encoding()));
+    let faults = faults.map(|item| diagnose::read(item, report, server.encoding()));
     let faults = faults.filter(|fault| matches!(&*fault.severity, "error" | "warning"));
-    Ok((faults.collect(), report.verdict))
+    faults.collect()
 }
 
 /// Returns what was not there before, whatever line it moved to. A message that

@@ -64,7 +64,7 @@ impl Report {
         let look = async {
             let told = server.catch_up(Look::Always).await;
             let left = left(&self.names.old, server, ask).await;
-            let new = faults.after(&self.names, server, ask.deadline).await;
+            let new = faults.after(&self.names, server, ask).await;
             (told, left, new)
         };
         let looked = tokio::select! {
