@@ -27,21 +27,31 @@ pub(super) fn run(runs: usize, only: Option<&str>) -> Result<()> {
     bench.arg(runs.to_string()).args(only);
     bench.stderr(std::process::Stdio::inherit());
     let measured = capture(&mut bench)?;
-    let root = paths::root();
-    let date = capture(command("date", &root).args(["-u", "+%Y-%m-%d"]))?;
-    let cores = std::thread::available_parallelism()?;
     let table = format!(
-        "Medians on {cores} cores, {}, with mcpls {MCPLS}.\n\n{}",
-        date.trim_end(),
-        measured.trim_end().to_owned() + "\n"
+        "Medians on {}, with mcpls {MCPLS}.\n\n{}\n",
+        when_and_where()?,
+        measured.trim_end()
     );
+    publish("lsp", &table, only)
+}
+
+/// Says on how many cores and on which day.
+pub(super) fn when_and_where() -> Result<String> {
+    let date = capture(command("date", &paths::root()).args(["-u", "+%Y-%m-%d"]))?;
+    let cores = std::thread::available_parallelism()?;
+    Ok(format!("{cores} cores, {}", date.trim_end()))
+}
+
+/// Puts tables between the markers of `docs/benchmarks.md`; those of one server
+/// are only shown.
+pub(super) fn publish(marker: &str, table: &str, only: Option<&str>) -> Result<()> {
     if only.is_some() {
         eprintln!("\n{table}");
         return Ok(());
     }
-    let path = root.join("docs/benchmarks.md");
+    let path = paths::root().join("docs/benchmarks.md");
     let document = std::fs::read_to_string(&path)?;
-    std::fs::write(&path, tables::between_markers(&document, "lsp", &table)?)?;
+    std::fs::write(&path, tables::between_markers(&document, marker, table)?)?;
     eprintln!("{table}\nbench: wrote docs/benchmarks.md");
     Ok(())
 }

@@ -3,8 +3,9 @@
 
 use anyhow::Result;
 
-use crate::process::{capture, cargo, command};
-use crate::{paths, setup, tables};
+use super::lsp;
+use crate::process::{capture, cargo};
+use crate::setup;
 
 /// Timed and random edits of each server, for each run.
 const TIMED: usize = 20;
@@ -27,23 +28,11 @@ pub(super) fn run(runs: usize, only: Option<&str>) -> Result<()> {
     bench.arg((runs * RANDOM).to_string()).args(only);
     bench.stderr(std::process::Stdio::inherit());
     let measured = capture(&mut bench)?;
-    let root = paths::root();
-    let date = capture(command("date", &root).args(["-u", "+%Y-%m-%d"]))?;
-    let cores = std::thread::available_parallelism()?;
     let table = format!(
-        "Medians and 95th percentiles of {} edits on {cores} cores, {}.\n\n{}\n",
+        "Medians and 95th percentiles of {} edits on {}.\n\n{}\n",
         runs * TIMED,
-        date.trim_end(),
+        lsp::when_and_where()?,
         measured.trim_end()
     );
-    if only.is_some() {
-        eprintln!("\n{table}");
-        return Ok(());
-    }
-    let path = root.join("docs/benchmarks.md");
-    let document = std::fs::read_to_string(&path)?;
-    let document = tables::between_markers(&document, "lsp-writes", &table)?;
-    std::fs::write(&path, document)?;
-    eprintln!("{table}\nbench: wrote docs/benchmarks.md");
-    Ok(())
+    lsp::publish("lsp-writes", &table, only)
 }

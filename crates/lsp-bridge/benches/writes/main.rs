@@ -16,6 +16,8 @@
 )]
 #![allow(dead_code, reason = "parts of what tests use too")]
 
+#[path = "../../tests/writes/checker.rs"]
+mod checker;
 #[path = "../../tests/writes/languages.rs"]
 mod languages;
 #[path = "../../tests/writes/planted.rs"]
@@ -67,7 +69,7 @@ fn main() -> Result<()> {
         rows.push(runtime.block_on(timed(*language, edits))?);
         if judged > 0 {
             eprintln!("{}: {judged} random edits", language.id);
-            let figures = runtime.block_on(random::judged(*language, judged));
+            let figures = runtime.block_on(random::judged(*language, judged, judged / 20));
             judgements.push(judgement(*language, &figures));
         }
     }
@@ -78,8 +80,8 @@ fn main() -> Result<()> {
     );
     if !judgements.is_empty() {
         println!(
-            "\n| server | random edits | stale | missed | repeated | falsely clean | pending |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n{}",
+            "\n| server | random edits | checked | stale | missed | repeated | falsely clean | pending |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n{}",
             judgements.join("\n")
         );
     }
@@ -138,9 +140,10 @@ async fn timed(language: Language, edits: usize) -> Result<String> {
 
 fn judgement(language: Language, figures: &random::Figures) -> String {
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} |",
         language.id,
         figures.writes,
+        figures.checked,
         figures.stale,
         figures.missed,
         figures.repeated,

@@ -8,6 +8,7 @@
 )]
 #![allow(dead_code, reason = "parts of what other tests use too")]
 
+mod checker;
 mod languages;
 mod planted;
 mod random;

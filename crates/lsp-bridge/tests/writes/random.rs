@@ -1,7 +1,7 @@
 //! Random edits: nothing stale, nothing missed, nothing told twice, and no
 //! "clean" that is not true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use test_support::Writer;
 use tiers::{Content, Mode, Registry, Run, Typed};
 
+use crate::checker;
 use crate::languages::{LANGUAGES, Language};
 use crate::planted::{Fault, MODULES, Planted, told};
 use crate::sample::{needing, only};
@@ -22,6 +23,8 @@ use crate::support::{FOLDER, environment};
 
 /// Edits of each server.
 const EDITS: usize = 100;
+/// How often the checker on the command line is run meanwhile.
+const CHECKS: usize = 2;
 /// How long a late report may take to come.
 const LATE: Duration = Duration::from_secs(30);
 
@@ -60,6 +63,8 @@ pub(crate) struct Figures {
     /// Lines about faults that were not planted.
     pub(crate) strange: Vec<String>,
     pub(crate) took: Vec<Duration>,
+    /// How often the checker on the command line found the same as was planted.
+    pub(crate) checked: usize,
 }
 
 impl Session {
@@ -219,6 +224,14 @@ impl Session {
         }
     }
 
+    /// Compares what is planted with what the checker on the command line finds.
+    pub(crate) async fn check(&mut self) {
+        let found = checker::check(&self.planted, self.folder.path()).await;
+        let planted: BTreeSet<Fault> = self.planted.present().into_keys().collect();
+        assert_eq!(found, planted, "{}", self.log());
+        self.figures.checked += 1;
+    }
+
     /// Returns what happened.
     pub(crate) fn log(&self) -> String {
         self.log.join("\n")
@@ -226,14 +239,13 @@ impl Session {
 }
 
 /// Makes random edits, and returns what was counted.
-pub(crate) async fn judged(language: Language, count: usize) -> Figures {
-    run(language, count, fastrand::u64(..))
-        .await
-        .figures
-        .clone()
+pub(crate) async fn judged(language: Language, count: usize, checks: usize) -> Figures {
+    let session = run(language, count, checks, fastrand::u64(..)).await;
+    session.figures.clone()
 }
 
-async fn run(language: Language, count: usize, seed: u64) -> Session {
+/// Makes random edits; now and then, `checks` times, the checker is run too.
+async fn run(language: Language, count: usize, checks: usize, seed: u64) -> Session {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut session = Session::open(language, OnWriteLimits::default());
     session.warm().await;
@@ -259,13 +271,16 @@ async fn run(language: Language, count: usize, seed: u64) -> Session {
             }
         }
         session.settle().await;
+        if session.figures.writes * checks >= (session.figures.checked + 1) * count {
+            session.check().await;
+        }
     }
     session
 }
 
 async fn edits(language: Language, count: usize) {
     let seed = fastrand::u64(..);
-    let session = run(language, count, seed).await;
+    let session = run(language, count, CHECKS, seed).await;
     let figures = &session.figures;
     let wrong = figures.stale + figures.missed + figures.repeated + figures.false_clean;
     let is_right = wrong == 0 && figures.strange.is_empty();
