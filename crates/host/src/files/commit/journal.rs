@@ -30,6 +30,9 @@ use crate::{Error, Workspace};
 const NEW: &str = "journal.new";
 /// The version of the journal's form.
 const VERSION: u32 = 1;
+/// How long a lock may seem to be held after it was released: a child that was
+/// forked meanwhile has a copy of it until it runs its own program.
+const INHERITED: Duration = Duration::from_millis(50);
 /// How long to wait before trying to take the lock again.
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 /// No journal of a change that fits in memory is larger.
@@ -130,11 +133,21 @@ impl Desk {
         let root = PathBuf::from(workspace);
         // What is written there is for people, and may not be the very name.
         let is_its_own = Self::of_root(state, &root).folder == self.folder;
-        let is_running = || {
+        (is_its_own && !self.is_locked()).then_some((root, title))
+    }
+
+    /// Returns whether a change is being made.
+    fn is_locked(&self) -> bool {
+        let begun = Instant::now();
+        loop {
             let lock = File::open(self.folder.join("lock"));
-            lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
-        };
-        (is_its_own && !is_running()).then_some((root, title))
+            let is_held =
+                lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
+            if !is_held || begun.elapsed() >= INHERITED {
+                return is_held;
+            }
+            std::thread::sleep(LOCK_INTERVAL);
+        }
     }
 
     fn of_root(state: &Path, root: &Path) -> Self {
