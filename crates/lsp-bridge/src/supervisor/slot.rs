@@ -18,6 +18,9 @@ use crate::server::Server;
 const MEMORY: Duration = Duration::from_secs(600);
 /// A pause so short is waited for inside a call.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
+/// How long ago a start may have begun that a reload waits for; one that takes
+/// longer is ended.
+const JOINED: Duration = Duration::from_secs(5);
 /// How soon after a reload another one is refused.
 const RELOAD_PAUSE: Duration = Duration::from_secs(2);
 
@@ -216,7 +219,9 @@ impl Slot {
         deadline: Instant,
     ) -> Result<Reloaded, Error> {
         let phase = self.phase.borrow().clone();
-        if let Phase::Starting(_) = phase {
+        if let Phase::Starting(since) = phase
+            && since.elapsed() < JOINED
+        {
             let server = self.running(plan, deadline).await?;
             return Ok(Reloaded::Joined {
                 started: server.pid(),

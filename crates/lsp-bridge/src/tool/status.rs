@@ -17,10 +17,13 @@ const MAX_REASON: usize = 1_500;
 
 pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Result<Answer, Error> {
     ask.servers.forget();
-    let candidates = match file {
+    let mut candidates = match file {
         Some(file) => ask.servers.candidates(file),
         None => ask.servers.survey(ask.workspace),
     };
+    if file.is_none() {
+        candidates.sort_by_key(|candidate| !candidate.is_usable());
+    }
     let mut details = LspDetails::new(LspAction::Status);
     details.notes = ask.servers.notes(ask.workspace);
     let mut lines = Vec::new();
@@ -50,6 +53,7 @@ pub(super) async fn answer(file: Option<&WorkspacePath>, ask: &Ask<'_>) -> Resul
 /// they only report faults.
 #[derive(Default)]
 struct Others {
+    passed_over: Vec<String>,
     not_installed: Vec<String>,
     not_set_up: Vec<String>,
 }
@@ -57,6 +61,18 @@ struct Others {
 impl Others {
     /// Takes a candidate that needs no line of its own; returns whether it did.
     fn take(&mut self, candidate: &Candidate, all: &[Candidate]) -> bool {
+        let is_served = |other: &Candidate| other.is_main() && share(candidate, other);
+        if let Some(why) = &candidate.refused
+            && !candidate.row.disabled
+            && all.iter().any(is_served)
+        {
+            // Another one is meant, and there.
+            let name = format!("{} ({why})", candidate.id());
+            if !self.passed_over.contains(&name) {
+                self.passed_over.push(name);
+            }
+            return true;
+        }
         let list = match (&candidate.root, &candidate.program) {
             _ if candidate.row.disabled => return false,
             // What was there and left out is worth a line.
@@ -69,12 +85,8 @@ impl Others {
         let mains = all.iter().filter(|other| !other.row.linter);
         let before = mains.take_while(|other| other.id() != candidate.id());
         let usable = all.iter().filter(|other| other.is_main());
-        let shares = |other: &Candidate| {
-            let mut languages = candidate.row.files.iter().map(|files| &files.language);
-            let own = &other.row.files;
-            languages.any(|language| own.iter().any(|files| files.language == *language))
-        };
-        if !candidate.row.linter && !before.chain(usable).any(shares) {
+        let mut alike = before.chain(usable);
+        if !candidate.row.linter && !alike.any(|other| share(candidate, other)) {
             return false;
         }
         let name = match candidate.row.install.as_str() {
@@ -90,6 +102,7 @@ impl Others {
     fn lines(&self) -> String {
         let mut text = String::new();
         for (what, names) in [
+            ("not meant here", &self.passed_over),
             ("can be used as well once installed", &self.not_installed),
             ("neither installed nor set up here", &self.not_set_up),
         ] {
@@ -99,6 +112,13 @@ impl Others {
         }
         text
     }
+}
+
+/// Returns whether two servers are for the same language.
+fn share(one: &Candidate, other: &Candidate) -> bool {
+    let mut languages = one.row.files.iter().map(|files| &files.language);
+    let others = &other.row.files;
+    languages.any(|language| others.iter().any(|files| files.language == *language))
 }
 
 fn heading(

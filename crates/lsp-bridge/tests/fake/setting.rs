@@ -338,18 +338,7 @@ impl HarnessFiles for Between {
 
 /// Returns the processes, and what they are, that were started for a folder.
 pub(crate) fn processes_of(folder: &Path) -> Vec<(u32, String)> {
-    let mark = format!("{FOLDER}={}", folder.display());
-    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let marked = processes.filter_map(|process| {
-        let pid = process.file_name().to_str()?.parse().ok()?;
-        // Gone meanwhile, or of another user. A dead one has no environment.
-        let environment = std::fs::read(process.path().join("environ")).ok()?;
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.find(|variable| *variable == mark.as_bytes())?;
-        let line = std::fs::read(process.path().join("cmdline")).ok()?;
-        Some((pid, String::from_utf8_lossy(&line).replace('\0', " ")))
-    });
-    marked.collect()
+    test_support::processes_of(FOLDER, folder)
 }
 
 fn text(content: &[Content]) -> String {

@@ -125,7 +125,7 @@ impl Project {
         drop(registry);
         let start = Instant::now();
         loop {
-            let left = processes_of(folder.path());
+            let left = test_support::processes_of(FOLDER, folder.path());
             if left.is_empty() {
                 break;
             }
@@ -133,18 +133,6 @@ impl Project {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-}
-
-fn processes_of(folder: &Path) -> Vec<String> {
-    let mark = format!("{FOLDER}={}", folder.display());
-    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let marked = processes.filter_map(|process| {
-        let environment = std::fs::read(process.path().join("environ")).ok()?;
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.find(|variable| *variable == mark.as_bytes())?;
-        process.file_name().into_string().ok()
-    });
-    marked.collect()
 }
 
 fn text(content: &[Content]) -> String {

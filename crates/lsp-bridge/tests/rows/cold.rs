@@ -17,7 +17,7 @@ const MODULES: usize = 400;
 /// How long the first answer may take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Questions to a server that knows the project.
-const WARM: usize = 20;
+const WARM: usize = 40;
 
 /// A generated project for one server.
 #[derive(Clone, Copy)]

@@ -137,8 +137,16 @@ impl Project {
             supervisor,
         } = self;
         drop((registry, supervisor));
-        wait_for_end(&pids).await;
-        drop(folder);
+        // Also those that a server started and `status` does not know.
+        let start = Instant::now();
+        loop {
+            let left = test_support::processes_of(FOLDER, folder.path());
+            if left.is_empty() {
+                break;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "left: {left:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 }
 
