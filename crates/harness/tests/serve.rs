@@ -75,6 +75,7 @@ scenarios! {
     a_tool_of_the_client_touches_paths_of_the_workspace_only,
     calls_of_a_serial_tool_do_not_overlap,
     an_approved_call_runs,
+    a_tool_of_the_client_says_which_files_it_writes,
     a_refused_call_does_not_run,
     without_an_approver_a_prompt_means_no,
     an_answer_that_is_neither_yes_nor_no_means_no,
