@@ -102,6 +102,14 @@ impl Candidate {
     }
 }
 
+/// Returns those that are asked for the faults of a file: the first that can be
+/// asked about code, and all that report faults only.
+pub(crate) fn asked_for_faults(candidates: &[Candidate]) -> impl Iterator<Item = &Candidate> {
+    let main = candidates.iter().find(|candidate| candidate.is_main());
+    let linters = candidates.iter().filter(|c| c.is_usable() && c.row.linter);
+    main.into_iter().chain(linters)
+}
+
 /// Returns the name of the server of one root, among those of a workspace.
 pub(crate) fn label(id: &str, root: &WorkspacePath) -> String {
     match root.relative() {

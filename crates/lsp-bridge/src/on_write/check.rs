@@ -1,11 +1,9 @@
 //! The check of one server after a write.
 
-use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use host::{Workspace, WorkspacePath};
-use serde_json::Value;
 use tiers::Run;
 use tokio::time::Instant;
 
@@ -87,9 +85,11 @@ impl Check {
                 Ok(document) => reports.push((file, own(&server, file, document, deadline).await?)),
                 // It is gone, and its faults with it.
                 Err(_) if !file.absolute().exists() => {
-                    files.push(unseen(file, Verdict::Fresh));
+                    files.push(FileReport::empty(file, Verdict::Fresh));
                 }
-                Err(error) => files.push(unseen(file, Verdict::Unknown(error.describe()))),
+                Err(error) => {
+                    files.push(FileReport::empty(file, Verdict::Unknown(error.describe())))
+                }
             }
         }
         if reports.len() > 1 && !others::is_asked(&server) {
@@ -169,16 +169,6 @@ fn doing(server: &InUse) -> String {
     }
 }
 
-fn unseen(file: &WorkspacePath, verdict: Verdict) -> FileReport {
-    FileReport {
-        file: file.clone(),
-        faults: Vec::new(),
-        verdict,
-        text: None,
-        is_written: true,
-    }
-}
-
 /// Reads the errors and warnings of a report; each that is there twice, once.
 pub(super) fn read(
     file: &WorkspacePath,
@@ -186,24 +176,19 @@ pub(super) fn read(
     server: &InUse,
     is_written: bool,
 ) -> FileReport {
-    let mut kept: Vec<(&Value, _)> = Vec::new();
+    let mut faults = Vec::new();
     for item in &report.items {
         let fault = diagnose::read(item, report, server.encoding());
         let is_fault = matches!(&*fault.severity, "error" | "warning");
-        if is_fault && !kept.iter().any(|(_, known)| *known == fault) {
-            kept.push((item, fault));
+        if is_fault && !faults.contains(&fault) {
+            faults.push(fault);
         }
     }
     FileReport {
         file: file.clone(),
-        faults: kept.into_iter().map(|(_, fault)| fault).collect(),
+        faults,
         verdict: report.verdict.clone(),
         text: Some(Arc::clone(&report.document.text)),
         is_written,
     }
-}
-
-/// Returns a path of the workspace; nothing for one outside.
-pub(super) fn inside(workspace: &Workspace, path: &Path) -> Option<WorkspacePath> {
-    workspace.resolve_path(path).ok()
 }

@@ -27,7 +27,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use self::details::{OnWriteDetails, OnWriteServer, WriteDiagnostic};
 use crate::diagnostics::{Report, Verdict, own, whole, with_last_check};
-use crate::plan::Candidate;
+use crate::plan::{Candidate, asked_for_faults};
 use crate::port::{LanguageServers, ServerPhase};
 use crate::server::{InUse, Written};
 use check::Check;
@@ -169,9 +169,7 @@ impl DiagnosticsOnWrite {
                 continue;
             }
             let candidates = self.servers.candidates(&file);
-            let main = candidates.iter().find(|c| c.is_usable() && !c.row.linter);
-            let linters = candidates.iter().filter(|c| c.is_usable() && c.row.linter);
-            let candidates: Vec<Candidate> = main.into_iter().chain(linters).cloned().collect();
+            let candidates: Vec<Candidate> = asked_for_faults(&candidates).cloned().collect();
             if !candidates.is_empty() {
                 let was_there = before.get(file.relative()).copied();
                 claimed.push(Claimed {
@@ -192,7 +190,7 @@ impl DiagnosticsOnWrite {
             let id = &candidate.label();
             for written in files.iter().filter(|written| !written.was_there) {
                 if watch.wants_baseline(id, &written.file) {
-                    watch.learn(id, FileReport::empty(&written.file));
+                    watch.learn(id, FileReport::empty(&written.file, Verdict::Fresh));
                 }
             }
             let is_running = matches!(self.servers.phase(candidate), ServerPhase::Running(_));

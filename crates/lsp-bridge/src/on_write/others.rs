@@ -12,7 +12,7 @@ use host::Workspace;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{inside, read};
+use super::check::read;
 use super::state::{FileReport, Watch};
 use crate::diagnostics::{Report, Verdict, own, whole};
 use crate::documents::Document;
@@ -49,7 +49,7 @@ pub(super) async fn before(
         return;
     }
     for path in users(server, files, watch).await {
-        let Some(file) = inside(workspace, &path) else {
+        let Ok(file) = workspace.resolve_path(&path) else {
             continue;
         };
         if !watch.wants_baseline(&server.label(), &file) {
@@ -168,7 +168,7 @@ async fn asked(
         if !looked.insert(path) {
             continue;
         }
-        let Some(file) = inside(workspace, path) else {
+        let Ok(file) = workspace.resolve_path(path) else {
             continue;
         };
         let Ok(document) = server.open_alone(&file).await else {
@@ -232,7 +232,7 @@ async fn of_publish(
     path: &Path,
     items: &Arc<[serde_json::Value]>,
 ) -> Option<FileReport> {
-    let file = inside(workspace, path)?;
+    let file = workspace.resolve_path(path).ok()?;
     let report = Report {
         items: items.to_vec(),
         verdict: Verdict::Fresh,

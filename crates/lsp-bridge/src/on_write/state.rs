@@ -31,14 +31,14 @@ pub(super) struct FileReport {
 }
 
 impl FileReport {
-    /// Builds the report of a file that is not there.
-    pub(super) fn empty(file: &WorkspacePath) -> Self {
+    /// Builds the report of a written file that is not there, or cannot be read.
+    pub(super) fn empty(file: &WorkspacePath, verdict: Verdict) -> Self {
         Self {
             file: file.clone(),
             faults: Vec::new(),
-            verdict: Verdict::Fresh,
+            verdict,
             text: None,
-            is_written: false,
+            is_written: true,
         }
     }
 }

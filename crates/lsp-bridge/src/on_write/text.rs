@@ -8,6 +8,7 @@ use super::details::{OnWriteDetails, OnWriteServer, WriteDiagnostic};
 use super::state::{NewFaults, Told};
 use crate::diagnostics::Verdict;
 use crate::tool::details::{DiagnosticDetails as Fault, VerdictDetails};
+use crate::tool::diagnose::short;
 
 /// Faults that are shown of one file that was written.
 const MAX_OF_FILE: usize = 20;
@@ -56,8 +57,9 @@ pub(super) fn late(told: &Told) -> String {
         names.truncate(3);
         names.push(format!("{more} more"));
     }
+    let faulty = told.files.iter().filter(|file| !file.faults.is_empty());
     let caps = Caps {
-        of_file: MAX_LATE,
+        of_file: (MAX_LATE / faulty.count().max(1)).max(1),
         others: 2,
         of_other: 2,
         message: MAX_MESSAGE / 2,
@@ -137,7 +139,7 @@ fn list(file: &File, most: usize, longest: usize, out: &mut String) {
         if let Some(code) = &fault.code {
             let _ = write!(out, " [{}]", visible(code));
         }
-        let _ = write!(out, " {}", message(&fault.message, longest));
+        let _ = write!(out, " {}", short(&fault.message, longest));
     }
     if let Some(more @ 1..) = file.faults.len().checked_sub(most) {
         let _ = write!(
@@ -145,16 +147,6 @@ fn list(file: &File, most: usize, longest: usize, out: &mut String) {
             "\nand {more} more in {path}: `lsp` with action `diagnostics` lists them"
         );
     }
-}
-
-fn message(text: &str, longest: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let text = match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    };
-    visible(&text).into_owned()
 }
 
 /// Says what is not known, a line for each server.
@@ -261,7 +253,7 @@ fn add(files: &mut Vec<File>, server: &str, new: &NewFaults) {
 /// Returns whether two servers mean the same fault.
 fn is_same(one: &Fault, other: &Fault) -> bool {
     let is_place = one.line == other.line && one.severity == other.severity;
-    let words = |fault: &Fault| message(&fault.message, MAX_MESSAGE).to_lowercase();
+    let words = |fault: &Fault| short(&fault.message, MAX_MESSAGE).to_lowercase();
     is_place && (words(one) == words(other) || is_undefined(one, other))
 }
 

@@ -12,6 +12,7 @@ use crate::diagnostics::{Report, Verdict, of_file};
 use crate::encoding::PositionEncoding;
 use crate::error::Error;
 use crate::on_write::note_told;
+use crate::plan::{Candidate, asked_for_faults};
 
 /// Diagnostics that are shown.
 const MAX_SHOWN: usize = 100;
@@ -20,9 +21,7 @@ const MAX_MESSAGE: usize = 300;
 
 pub(super) async fn answer(file: &WorkspacePath, ask: &Ask<'_>) -> Result<Answer, Error> {
     let candidates = ask.servers.candidates(file);
-    let main = candidates.iter().find(|c| c.is_usable() && !c.row.linter);
-    let linters = candidates.iter().filter(|c| c.is_usable() && c.row.linter);
-    let asked: Vec<_> = main.into_iter().chain(linters).collect();
+    let asked: Vec<&Candidate> = asked_for_faults(&candidates).collect();
     if asked.is_empty() {
         return Err(none_usable(file.relative(), &candidates, ask.servers));
     }
@@ -218,14 +217,19 @@ fn line(one: &DiagnosticDetails) -> String {
     if !by.is_empty() {
         line.push_str(&format!(" [{}]", by.join(" ")));
     }
-    let words: Vec<&str> = one.message.split_whitespace().collect();
+    line.push_str(&format!(" {}", short(&one.message, MAX_MESSAGE)));
+    line
+}
+
+/// Writes a message in one line, with `longest` characters at the most.
+pub(crate) fn short(message: &str, longest: usize) -> String {
+    let words: Vec<&str> = message.split_whitespace().collect();
     let message = words.join(" ");
-    let message = match message.char_indices().nth(MAX_MESSAGE) {
+    let message = match message.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
         None => message,
     };
-    line.push_str(&format!(" {}", visible(&message)));
-    line
+    visible(&message).into_owned()
 }
 
 fn counted(count: usize, noun: &str) -> String {
